@@ -10,11 +10,21 @@ set -euo pipefail
 
 name=cloudflaresandbox
 schema=$(mktemp)
-trap 'rm -f "$schema"' EXIT
+log=$(mktemp)
+trap 'rm -f "$schema" "$log"' EXIT
+
+# tfplugindocs tells of every file it opens; that is of interest when it fails.
+docs() {
+  "$tfplugindocs" "$1" --provider-name "$name" --providers-schema "$schema" >"$log" 2>&1 || {
+    cat "$log" >&2
+    die "tfplugindocs $1 failed"
+  }
+}
 
 "$(cli auto)" fmt -recursive examples
 go run ./cmd/schemadump -as "$name" >"$schema"
 
-docs=$(tool tfplugindocs)
-"$docs" generate --provider-name "$name" --providers-schema "$schema"
-"$docs" validate --provider-name "$name" --providers-schema "$schema"
+tfplugindocs=$(tool tfplugindocs)
+docs generate
+docs validate
+printf 'docs/ is current\n'
