@@ -1,0 +1,189 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge/scripts"
+)
+
+// call is a script to run in the sandbox. Running one twice must do no harm: a call whose end is not proven is made
+// again.
+type call struct {
+	// what is done, for errors: "reading ...".
+	what    string
+	program string
+	args    []string
+	// nonce of the request; "" for a new one each time.
+	nonce string
+	// expected is the instance this is meant for; "" for the one that this process works with.
+	expected string
+	// changes says that it must not be done in another container than that, even if none is expected by the caller.
+	// What only looks is done again in the new one.
+	changes bool
+	// needsContainer says that the instance limit is a hindrance, worth a few retries; else it is an answer: it proves
+	// that there is no container.
+	needsContainer bool
+	// limit bounds the answer in bytes of base64; 0: maxAnswer.
+	limit int
+}
+
+// maxAnswer bounds an answer of which nothing larger is expected.
+const maxAnswer = 1 << 20
+
+var helloCall = call{what: "waking the sandbox", program: scripts.Hello}
+
+// errNoProof is the cause when a stream ended as if all were well, but without the script's last line.
+var errNoProof = errors.New("the answer ended without the proof that it is complete")
+
+// answer is what a script had to say.
+type answer struct {
+	// status is 0 for success; what the others mean is up to the script.
+	status   int
+	data     []byte
+	instance string
+}
+
+// call runs a script that ends with "answer" and returns that, once it is proven to be whole.
+func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
+	if !c.needsContainer {
+		ctx = takeForAnswer(ctx, isCapacityExceeded)
+	}
+	for n := 1; ; n++ {
+		a, err := s.ask(ctx, c)
+		switch {
+		case err == nil:
+			return a, nil
+		case isRecycled(err) && !c.changes && c.expected == "":
+		case !isUnproven(err):
+			return nil, err
+		}
+		if n > s.client.config.RetryMax {
+			return nil, fmt.Errorf("%s in sandbox %s, tried %d times: %w", c.what, s.id, n, err)
+		}
+		if err := s.client.wait(ctx, n); err != nil {
+			return nil, fmt.Errorf("%s in sandbox %s: %w", c.what, s.id, err)
+		}
+	}
+}
+
+// ask sends the script once and decodes what it says.
+func (s *Sandbox) ask(ctx context.Context, c call) (*answer, error) {
+	r, err := s.attempt(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.answer()
+	if err != nil {
+		return nil, &unprovenError{err}
+	}
+	return &answer{status: r.status, data: data, instance: r.instance}, nil
+}
+
+// attempt sends a script once and returns its reply, proven to have come to its end.
+func (s *Sandbox) attempt(ctx context.Context, c call) (*reply, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	expected := c.expected
+	if expected == "" {
+		expected, _ = s.known()
+	}
+	nonce := c.nonce
+	if nonce == "" {
+		nonce = newNonce()
+	}
+	limit := c.limit
+	if limit == 0 {
+		limit = maxAnswer
+	}
+	known := true
+	r := &reply{nonce: nonce, limit: limit, begun: func(instance string) {
+		known = s.answered(instance)
+		leave()
+	}}
+	finished := s.takeFinished()
+	argv := append([]string{"/bin/bash", "-c", c.program, "cloudflaresandbox", nonce, expected, strings.Join(finished, " ")}, c.args...)
+	if err := s.exec(ctx, argv, r); err != nil {
+		s.finish(finished...)
+		return nil, err
+	}
+	switch {
+	case r.status == scripts.StatusOtherInstance, !known:
+		return nil, &RecycledError{ID: s.id, Expected: expected, Actual: r.instance}
+	case r.status == scripts.StatusNoHome:
+		return nil, fmt.Errorf("sandbox %s has no room in /tmp for the provider's own small files; "+
+			"its disk is full or /tmp is not writable", s.id)
+	}
+	return r, nil
+}
+
+// unprovenError is a stream that broke, or ended without proof: the script may have run, wholly, in part or not at all.
+type unprovenError struct{ err error }
+
+func (e *unprovenError) Error() string { return e.err.Error() }
+func (e *unprovenError) Unwrap() error { return e.err }
+
+func isUnproven(err error) bool {
+	var e *unprovenError
+	return errors.As(err, &e)
+}
+
+// drainLimit is how long a stream may take to end after the script's last line. It is read to its end so that the
+// connection can be used again; the script's process ends at once, so that nothing but a fault takes longer.
+const drainLimit = 2 * time.Second
+
+// exec feeds a reply with what argv prints, until the reply is complete. What bash itself complains about is added to
+// the error of one that is not.
+func (s *Sandbox) exec(ctx context.Context, argv []string, r *reply) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var complaints bytes.Buffer
+	err := s.client.exec(ctx, s.id, argv, func(data []byte) error {
+		if r.ended {
+			return nil
+		}
+		if err := r.feed(data); err != nil {
+			return err
+		}
+		s.stillThere(r.instance)
+		if r.ended {
+			time.AfterFunc(drainLimit, cancel)
+		}
+		return nil
+	}, func(data []byte) error {
+		if complaints.Len() < maxErrorBody {
+			complaints.Write(data)
+		}
+		return nil
+	})
+	if r.ended {
+		return nil
+	}
+	var refused *Error
+	if errors.As(err, &refused) && !refused.afterAnswer {
+		return err
+	}
+	if err == nil {
+		err = errNoProof
+	}
+	if text := s.client.readable(complaints.String()); text != "" {
+		err = fmt.Errorf("%w (the sandbox's shell said: %s)", err, text)
+	}
+	return &unprovenError{err}
+}
+
+// stillThere notes a sign of life of the known container.
+func (s *Sandbox) stillThere(instance string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if instance != "" && instance == s.instance {
+		s.heard = s.now()
+	}
+}

@@ -1,0 +1,118 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MaxOutputBytes is the upper limit of [Command.MaxOutputBytes]: with both streams that long, in base64, an answer still
+// fits into the 32 MiB that the bridge can carry (BRIDGE.md, "exec").
+const MaxOutputBytes = 8 << 20
+
+// Command is a command to run in a sandbox.
+type Command struct {
+	// Argv is the program and its arguments. The first word is always a program, never a word of the shell. It cannot
+	// contain NUL.
+	Argv []string
+	// Script, if not empty, is put into a private file of the sandbox, whose path is appended to Argv, the interpreter.
+	Script string
+	// Dir is where it starts, absolute; default /workspace.
+	Dir string
+	// Environment is added to what the container gives to every process. See [ValidateEnvironmentName].
+	Environment map[string]string
+	// Stdin is its standard input; nil for none (/dev/null).
+	Stdin *string
+	// Timeout after which it is ended: SIGTERM to its process group, SIGKILL 5 seconds later. 0: never.
+	Timeout time.Duration
+	// MaxOutputBytes bounds each output stream, from 1 to [MaxOutputBytes]; default 1 MiB. More is an error.
+	MaxOutputBytes int64
+	// Instance is the container that it is meant for; "" for the one that this process works with.
+	Instance string
+}
+
+const defaultMaxOutput = 1 << 20
+
+// Result is how a command ended and what it printed, byte for byte.
+type Result struct {
+	// ExitCode as the shell tells it: 128+N after signal N, 127 for a program that was not found.
+	ExitCode       int
+	Stdout, Stderr []byte
+	// StdoutSize and StderrSize are how much was printed. Where it was more than the limit, Stdout and Stderr are the end
+	// of it only.
+	StdoutSize, StderrSize int64
+}
+
+// validate refuses what cannot be run, before any request.
+func (c *Command) validate() error {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return errors.New("a command needs a program")
+	}
+	for _, text := range slices.Concat(c.Argv, []string{c.Script, c.Dir}, slices.Collect(maps.Values(c.Environment))) {
+		if strings.ContainsRune(text, 0) {
+			return errors.New("a command, its script, directory and environment cannot contain a NUL character")
+		}
+	}
+	if c.Stdin != nil && strings.ContainsRune(*c.Stdin, 0) {
+		return errors.New("the standard input of a command cannot contain a NUL character")
+	}
+	for name := range c.Environment {
+		if err := ValidateEnvironmentName(name); err != nil {
+			return err
+		}
+	}
+	if c.Dir != "" && !path.IsAbs(c.Dir) {
+		return fmt.Errorf("the working directory %q is not absolute", c.Dir)
+	}
+	if c.MaxOutputBytes < 0 || c.MaxOutputBytes > MaxOutputBytes {
+		return fmt.Errorf("at most %d bytes of output can be asked for", MaxOutputBytes)
+	}
+	if c.Timeout < 0 {
+		return errors.New("a timeout cannot be negative")
+	}
+	return nil
+}
+
+// TimeoutError says that a command was ended because its time was up. Result has what it had printed until then; its
+// exit code means nothing.
+type TimeoutError struct {
+	Timeout time.Duration
+	Result  *Result
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("the command was ended after its timeout of %s", e.Timeout)
+}
+
+// OutputLimitError says that a command printed more than was allowed. It has ended, with the exit code in Result; of
+// the output Result has the end.
+type OutputLimitError struct {
+	// Stream is "stdout" or "stderr".
+	Stream      string
+	Size, Limit int64
+	Result      *Result
+}
+
+func (e *OutputLimitError) Error() string {
+	return fmt.Sprintf("the command wrote %d bytes to %s, more than the limit of %d", e.Size, e.Stream, e.Limit)
+}
+
+// StartError says that a command was not started.
+type StartError struct{ Reason string }
+
+func (e *StartError) Error() string { return "the command was not started: " + e.Reason }
+
+// UnknownOutcomeError says that nothing proves how a command ended: it may have run, wholly, in part or not at all. It
+// was not started a second time.
+type UnknownOutcomeError struct{ Err error }
+
+func (e *UnknownOutcomeError) Error() string {
+	return fmt.Sprintf("the command may have run, but nothing proves how it ended: %v", e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *UnknownOutcomeError) Unwrap() error { return e.Err }

@@ -1,0 +1,97 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge/scripts"
+)
+
+// maxInlineRead is the largest file that comes with the answer itself. A larger one takes a GET of its own and a request
+// to clear up, which is faster from some 1 MiB on (BRIDGE.md, "Proven on the real bridge").
+const maxInlineRead = 1 << 20
+
+// Read copies a file's exact content to w and returns what the file is. A link is followed. The content is verified
+// against the file's SHA-256, and counts only once Read has returned without an error: where w can be rewound, like an
+// *os.File, a transfer that broke is tried again, else it is an error. Missing, a directory and unreadable are
+// different errors ([*PathError]).
+func (s *Sandbox) Read(ctx context.Context, path string, w io.Writer) (*FileInfo, error) {
+	target, err := CleanPath(path)
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		info, err := s.readOnce(ctx, target, w)
+		if err == nil || !isUnproven(err) || n > s.client.config.RetryMax || !rewind(w) {
+			return info, err
+		}
+		if err := s.client.wait(ctx, n); err != nil {
+			return nil, fmt.Errorf("reading %s in sandbox %s: %w", target, s.id, err)
+		}
+	}
+}
+
+func (s *Sandbox) readOnce(ctx context.Context, target string, w io.Writer) (*FileInfo, error) {
+	nonce := newNonce()
+	answer, err := s.call(ctx, call{
+		what: "reading " + target, program: scripts.Read, nonce: nonce, args: []string{target, strconv.Itoa(maxInlineRead)},
+		limit: 2 * maxInlineRead,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if answer.status == scripts.StatusLinked {
+		defer s.discard(ctx, answer.instance, nonce)
+	} else if answer.status != 0 {
+		return nil, s.pathError("read", target, answer)
+	}
+	line, content, _ := bytes.Cut(answer.data, []byte("\n"))
+	info := &FileInfo{Path: target}
+	var raw uint32
+	if _, err := fmt.Sscanf(string(line), "%x %d %s", &raw, &info.Size, &info.SHA256); err != nil || !isSHA256(info.SHA256) {
+		return nil, fmt.Errorf("reading %s in sandbox %s: %w", target, s.id, errReplyGarbled)
+	}
+	info.Kind, info.Mode = splitMode(raw)
+	hash := sha256.New()
+	both := io.MultiWriter(hash, w)
+	if answer.status == scripts.StatusLinked {
+		err = s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/content.gz", both)
+	} else {
+		_, err = both.Write(content)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, &unprovenError{fmt.Errorf("reading %s in sandbox %s: %w", target, s.id, err)}
+	case hex.EncodeToString(hash.Sum(nil)) != info.SHA256:
+		return nil, &unprovenError{fmt.Errorf("what arrived of %s in sandbox %s is not what is there; "+
+			"it may have changed meanwhile", target, s.id)}
+	}
+	return info, nil
+}
+
+// rewind takes back what was written to w, if that can be done.
+func rewind(w io.Writer) bool {
+	file, ok := w.(interface {
+		io.Seeker
+		Truncate(size int64) error
+	})
+	if !ok {
+		buffer, ok := w.(*bytes.Buffer)
+		if ok {
+			buffer.Reset()
+		}
+		return ok
+	}
+	if file.Truncate(0) != nil {
+		return false
+	}
+	_, err := file.Seek(0, io.SeekStart)
+	return err == nil
+}

@@ -1,0 +1,141 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// reply reads what a script says on its standard output (scripts/prelude.sh):
+//
+//	NONCE begin INSTANCE
+//	payload lines of base64, with empty lines between them as signs of life
+//	NONCE end STATUS NUMBER...
+//
+// Only what stands between the two lines with its own nonce counts, and only the last of them proves that the script
+// came to its end. It is fed piece by piece, since an event of the stream may end anywhere.
+type reply struct {
+	nonce string
+	// limit bounds the payload in bytes of base64; a sandbox that sends more is not answering what was asked.
+	limit int
+
+	// begun, if set, is called once the first line has arrived: the container is there.
+	begun func(instance string)
+
+	line     []byte
+	instance string
+	payload  [][]byte
+	held     int
+	ended    bool
+	status   int
+	numbers  []int64
+}
+
+var (
+	errReplyTooLarge = errors.New("the sandbox sent more than was asked for")
+	errReplyGarbled  = errors.New("the sandbox's answer is garbled")
+)
+
+// feed takes the next piece of the stream.
+func (r *reply) feed(data []byte) error {
+	for len(data) > 0 && !r.ended {
+		line, rest, complete := bytes.Cut(data, []byte("\n"))
+		if r.held+len(r.line)+len(line) > r.limit {
+			return errReplyTooLarge
+		}
+		r.line = append(r.line, line...)
+		if !complete {
+			return nil
+		}
+		data = rest
+		if err := r.take(string(r.line)); err != nil {
+			return err
+		}
+		r.line = r.line[:0]
+	}
+	return nil
+}
+
+func (r *reply) take(line string) error {
+	words, ours := strings.CutPrefix(line, r.nonce+" ")
+	switch {
+	case ours && strings.HasPrefix(words, "begin ") && r.instance == "":
+		instance := strings.TrimPrefix(words, "begin ")
+		if !isNonce(instance) {
+			return errReplyGarbled
+		}
+		r.instance = instance
+		if r.begun != nil {
+			r.begun(instance)
+		}
+		return nil
+	case ours && strings.HasPrefix(words, "end "):
+		return r.end(strings.TrimPrefix(words, "end "))
+	case r.instance == "" || line == "":
+		// What the image itself prints before a script starts, and signs of life.
+		return nil
+	case ours:
+		return errReplyGarbled
+	default:
+		r.held += len(line)
+		r.payload = append(r.payload, []byte(line))
+		return nil
+	}
+}
+
+func (r *reply) end(words string) error {
+	for i, word := range strings.Fields(words) {
+		number, err := strconv.ParseInt(word, 10, 64)
+		if err != nil || number < 0 {
+			return errReplyGarbled
+		}
+		if i == 0 {
+			if number > 255 {
+				return errReplyGarbled
+			}
+			r.status = int(number)
+		} else {
+			r.numbers = append(r.numbers, number)
+		}
+		r.ended = true
+	}
+	if !r.ended {
+		return errReplyGarbled
+	}
+	return nil
+}
+
+// answer gives the payload of a script that ends with "answer": one line, whose length it says.
+func (r *reply) answer() ([]byte, error) {
+	if len(r.numbers) != 1 || len(r.payload) > 1 {
+		return nil, errReplyGarbled
+	}
+	var line []byte
+	if len(r.payload) == 1 {
+		line = r.payload[0]
+	}
+	if int64(len(line)) != r.numbers[0] {
+		return nil, fmt.Errorf("%w: %d characters instead of %d", errReplyGarbled, len(line), r.numbers[0])
+	}
+	return decodeLine(line)
+}
+
+func decodeLine(line []byte) ([]byte, error) {
+	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(line)))
+	n, err := base64.StdEncoding.Strict().Decode(decoded, line)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errReplyGarbled, err)
+	}
+	return decoded[:n], nil
+}
+
+// nonceLength is the number of hex digits of a nonce and of an instance.
+const nonceLength = 32
+
+// isNonce tells whether s has the form of a nonce.
+func isNonce(s string) bool {
+	return len(s) == nonceLength && strings.Trim(s, "0123456789abcdef") == ""
+}

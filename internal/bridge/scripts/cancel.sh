@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of prelude.sh
+# Ends the command of a run, and sees to it that it is not started later if it has not been yet.
+#
+# Arguments: RUN (the nonce of the run)
+
+main() {
+  local run=$runs/$1 group tick
+  rm -rf -- "${staging_root:?}/$1"
+  rmdir -- "$staging_root" 2>/dev/null
+  if mkdir -m 700 -- "$run" 2>/dev/null; then
+    # Whoever comes late finds the right to start taken, and this word.
+    printf 'cancelled 0\n' >"$run/status"
+    return
+  fi
+  for ((tick = 0; tick < 100; tick++)); do
+    [[ -e $run/status ]] && break
+    read -r group 2>/dev/null <"$run/group" && break
+    sleep 0.02
+  done
+  if [[ -n ${group-} ]]; then
+    stop_group "$group"
+    for ((tick = 0; tick < 100; tick++)); do
+      [[ -e $run/status ]] && break
+      sleep 0.02
+    done
+  fi
+  rm -rf -- "${run:?}"
+}
+
+answer "$@"

@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# The head of every script that the provider runs in a sandbox. The script that follows it defines main.
+#
+# Arguments: NONCE EXPECTED ACKNOWLEDGED ARGUMENT...
+#   NONCE         32 hex digits that no other request has; marks what this script says
+#   EXPECTED      the instance this must run in, or "" for any
+#   ACKNOWLEDGED  nonces of finished runs whose results have arrived and can go
+#
+# It says, on standard output:
+#   NONCE begin INSTANCE
+#   ... what the script has to say ...
+#   NONCE end STATUS ...
+# Everything is ASCII, since the bridge decodes output as UTF-8, and the last line proves that the script ended.
+# The stripper in scripts.go removes lines that are only a comment.
+
+nonce=$1 expected=$2 acknowledged=$3
+shift 3
+
+# What we call must be the system's own, whatever the sandbox has put on PATH.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+export LC_ALL=C
+
+home=/tmp/.cloudflaresandbox
+runs=$home/runs
+# The bridge can write files only below /workspace, so what is on its way into the sandbox waits there.
+staging_root=/workspace/.cloudflaresandbox
+staging=$staging_root/$nonce
+
+# The statuses that every script can end with; the rest belongs to the script. scripts.go has the same numbers.
+readonly OTHER_INSTANCE=64 NO_HOME=65
+
+# A token kept outside /workspace tells this container from the next one under the same id. "ln" never overwrites,
+# so that of several scripts that find none, one makes it and all read the same.
+if ! read -r instance 2>/dev/null <"$home/instance"; then
+  (umask 077 && mkdir -p "$runs")
+  printf '%s\n' "$nonce" >"$home/instance.$nonce"
+  ln "$home/instance.$nonce" "$home/instance" 2>/dev/null
+  rm -f "$home/instance.$nonce"
+  if ! read -r instance <"$home/instance"; then
+    printf '%s end %s\n' "$nonce" "$NO_HOME"
+    exit
+  fi
+fi
+printf '%s begin %s\n' "$nonce" "$instance"
+
+if [[ -n $expected && $expected != "$instance" ]]; then
+  printf '%s end %s\n' "$nonce" "$OTHER_INSTANCE"
+  exit
+fi
+
+for run in $acknowledged; do
+  rm -rf -- "${runs:?}/$run"
+done
+
+# answer runs main with the arguments and says what it printed as one line of base64, with its exit status and the
+# line's length.
+answer() {
+  local payload status
+  payload=$(
+    main "$@" | base64 -w 0
+    exit "${PIPESTATUS[0]}"
+  )
+  status=$?
+  printf '%s\n%s end %s %s\n' "$payload" "$nonce" "$status" "${#payload}"
+}
+
+# unstage removes what was staged for this request, and the common parent if nothing else is on its way.
+unstage() {
+  rm -rf -- "${staging:?}"
+  rmdir -- "$staging_root" 2>/dev/null
+}

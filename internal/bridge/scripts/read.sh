@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of prelude.sh
+# Says a file's raw mode (hex), size and SHA-256 on a line, then its content. Of a file larger than LIMIT it says only
+# the line, and links it where the bridge reads bytes as they are: under a name that ends in .gz (BRIDGE.md, "Files").
+#
+# Arguments: PATH LIMIT
+
+# scripts.go has the same numbers.
+readonly IS_DIRECTORY=90 MISSING=94 UNREADABLE=95 NOT_REGULAR=96 LINKED=97
+
+main() {
+  local path=$1 limit=$2 mode size sum
+  [[ -e $path || -L $path ]] || return "$MISSING"
+  [[ -d $path ]] && return "$IS_DIRECTORY"
+  [[ -f $path ]] || return "$NOT_REGULAR"
+  [[ -r $path ]] || return "$UNREADABLE"
+  read -r mode size < <(stat -L -c '%f %s' -- "$path") || return "$MISSING"
+  sum=$(sha256sum <"$path") || return "$UNREADABLE"
+  printf '%s %s %s\n' "$mode" "$size" "${sum%% *}"
+  if ((size > limit)); then
+    mkdir -p -- "$staging" && ln -s -- "$path" "$staging/content.gz" || return "$UNREADABLE"
+    return "$LINKED"
+  fi
+  head -c "$size" -- "$path"
+}
+
+answer "$@"

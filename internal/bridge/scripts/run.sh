@@ -1,0 +1,206 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of prelude.sh
+# Runs a command once, however often it is asked for under the same nonce, and says its result.
+#
+# Arguments: TIMEOUT LIMIT DIRECTORY STAGED ENVIRONMENT ARGUMENTS SCRIPT STDIN FIELD...
+#   TIMEOUT      seconds after which the command is ended; 0: never
+#   LIMIT        bytes of each output stream that may be sent
+#   DIRECTORY    where the command starts
+#   STAGED       1: the fields are in the staged file, each ended by NUL; 0: they are the remaining arguments
+#   ENVIRONMENT, ARGUMENTS, SCRIPT, STDIN   how many fields are NAME=value, argv, script text (0 or 1), input (0 or 1)
+#
+# The first request makes the directory $runs/NONCE, and with it the right to start the command. It and every later
+# one follow the command to its end: an empty line every 10 seconds, then a line of base64 for standard output, one
+# for standard error, and
+#   NONCE end 0 EXIT TIMED_OUT STDOUT_SIZE STDERR_SIZE STDOUT_SENT STDERR_SENT
+# where EXIT is the command's exit status as bash tells it (128+N after signal N), TIMED_OUT is 1 after TIMEOUT, SIZE
+# are the bytes it wrote and SENT the bytes above; the end of a stream is sent where it is larger than LIMIT.
+
+# scripts.go has the same numbers.
+readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVISOR_GONE=84
+
+timeout=$1 limit=$2 directory=$3 staged=$4 environment_count=$5 argument_count=$6 has_script=$7 has_stdin=$8
+shift 8
+run=$runs/$nonce
+
+end() {
+  printf '%s end %s\n' "$nonce" "$*"
+  exit
+}
+
+# refuse ends before anything has been started and gives the right to start back.
+refuse() {
+  rm -rf -- "${run:?}"
+  ((staged)) && unstage
+  end "$1"
+}
+
+# sweep removes results that nobody has fetched for an hour; their provider is gone.
+sweep() {
+  local others=("$runs"/*) other
+  ((${#others[@]} > 1)) || return
+  touch -d '1 hour ago' "$run/horizon"
+  for other in "${others[@]}"; do
+    [[ $other/status -ot $run/horizon && -e $other/status ]] && rm -rf -- "${other:?}"
+  done
+  rm -f "$run/horizon"
+}
+
+# inherit fills environment with what the container gives to a process. Our own variables may have taken a name of it.
+inherit() {
+  local variable
+  environment=()
+  while IFS= read -r -d '' variable; do
+    case $variable in
+      PWD=* | OLDPWD=* | SHLVL=* | _=*) ;;
+      [A-Za-z_]*=*) environment+=("$variable") ;;
+    esac
+  done </proc/$$/environ
+}
+
+# launch NAME=value... "" ARGUMENT...: becomes the command, in the environment that the container gives and these
+# variables. It keeps everything in positional parameters, which no variable of the user's can overwrite.
+launch() {
+  exec {bell}>&-
+  {
+    unset LC_ALL OLDPWD
+    while [[ -n $1 ]]; do
+      # Unset first: a few of bash's own variables, like RANDOM, would not keep a value otherwise.
+      unset -v "${1%%=*}"
+      # shellcheck disable=SC2163 # NAME=value, whose NAME is exported
+      export "$1"
+      shift
+    done
+    shift
+  } 2>/dev/null
+  if [[ $1 != */* ]] && ! type -P -- "$1" >/dev/null; then
+    printf '%s: command not found\n' "$1" >&2
+    exit 127
+  fi
+  # exec, so that the first word is always a program, never one of bash's own words.
+  exec -- "$@"
+}
+
+# supervise runs the command in a process group of its own, ends it after the timeout, and records how it ended.
+supervise() {
+  local child timer code timed_out=0 input=/dev/null
+  ((has_stdin)) && input=$run/stdin
+  set -m
+  (launch "${environment[@]}" "" "${arguments[@]}") <"$input" >"$run/out" 2>"$run/err" &
+  child=$!
+  printf '%s\n' "$child" >"$run/group"
+  if [[ $timeout != 0 ]]; then
+    (
+      sleep "$timeout"
+      : >"$run/timed_out"
+      stop_group "$child"
+    ) &
+    timer=$!
+  fi
+  wait "$child"
+  code=$?
+  if [[ $timeout != 0 ]]; then
+    if [[ -e $run/timed_out ]]; then
+      timed_out=1
+      wait "$timer"
+    else
+      kill -KILL -- "-$timer"
+    fi
+  fi
+  rm -f "$run/stdin" "$run/script"
+  printf '%s %s\n' "$code" "$timed_out" >"$run/status"
+  printf '\n' >&"$bell"
+}
+
+# start loads what was asked for and hands it to the supervisor, which does not depend on this process.
+start() {
+  local fields
+  if ((staged)); then
+    mapfile -d '' -t fields 2>/dev/null <"$staging/1" || refuse "$NOT_STAGED"
+    unstage
+    staged=0
+    ((${#fields[@]} == environment_count + argument_count + has_script + has_stdin)) || refuse "$NOT_STAGED"
+  else
+    fields=("$@")
+  fi
+  inherit
+  environment+=("${fields[@]:0:environment_count}")
+  arguments=("${fields[@]:environment_count:argument_count}")
+  fields=("${fields[@]:environment_count+argument_count}")
+  CDPATH='' cd -- "$directory" 2>/dev/null || refuse "$NO_DIRECTORY"
+  umask 077
+  if ((has_script)); then
+    printf '%s' "${fields[0]}" >"$run/script" || refuse "$NO_RUN_DIRECTORY"
+    arguments+=("$run/script")
+    fields=("${fields[@]:1}")
+  fi
+  if ((has_stdin)); then
+    printf '%s' "${fields[0]}" >"$run/stdin" || refuse "$NO_RUN_DIRECTORY"
+  fi
+  umask "$original_umask"
+  sweep
+  # A pipe that the supervisor rings when it is done.
+  exec {bell}<> <(:)
+  set -m
+  supervise </dev/null >/dev/null 2>&1 &
+  supervisor=$!
+  set +m
+  printf '%s\n' "$supervisor" >"$run/supervisor"
+}
+
+# supervisor_alive tells a supervisor that is at work from one that was killed, which would never say an end.
+supervisor_alive() {
+  local line
+  read -r line 2>/dev/null <"/proc/$supervisor/stat" && [[ ${line##*) } != [ZX]* ]]
+}
+
+# await returns when the command's end is recorded.
+await() {
+  local tick=0 quiet
+  until read -r code timed_out 2>/dev/null <"$run/status"; do
+    [[ -d $run ]] || end "$CANCELLED"
+    if [[ -n ${bell-} ]]; then
+      read -r -t 10 -u "$bell" && continue
+      quiet=1
+    else
+      sleep 0.1
+      quiet=$((++tick % 100 == 0))
+      [[ -n ${supervisor-} ]] || read -r supervisor 2>/dev/null <"$run/supervisor"
+    fi
+    ((quiet)) && printf '\n'
+    if [[ -n ${supervisor-} ]] && ! supervisor_alive; then
+      read -r code timed_out 2>/dev/null <"$run/status" && return
+      end "$SUPERVISOR_GONE"
+    fi
+  done
+}
+
+# send STREAM SIZE: the stream as one line of base64; where it is too large, its end.
+send() {
+  if (($2 > limit)); then
+    tail -c +"$(($2 - $3 + 1))" -- "$run/$1" | head -c "$3" | base64 -w 0
+  elif (($2 > 0)); then
+    head -c "$3" -- "$run/$1" | base64 -w 0
+  fi
+  printf '\n'
+}
+
+# amount SIZE: how many of so many bytes are sent. Of a stream over the limit only what helps to see what happened.
+amount() {
+  if (($1 <= limit)); then printf '%s' "$1"; elif ((limit < 4096)); then printf '%s' "$limit"; else printf 4096; fi
+}
+
+original_umask=$(umask)
+if mkdir -m 700 -- "$run" 2>/dev/null; then
+  start "$@"
+elif [[ ! -d $run ]]; then
+  ((staged)) && unstage
+  end "$NO_RUN_DIRECTORY"
+fi
+await
+[[ $code == cancelled ]] && end "$CANCELLED"
+{ read -r out_size && read -r err_size; } < <(stat -c %s -- "$run/out" "$run/err")
+out_sent=$(amount "$out_size") err_sent=$(amount "$err_size")
+send out "$out_size" "$out_sent"
+send err "$err_size" "$err_sent"
+end 0 "$code" "$timed_out" "$out_size" "$err_size" "$out_sent" "$err_sent"

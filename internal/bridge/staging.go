@@ -1,0 +1,33 @@
+package bridge
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge/scripts"
+)
+
+// stagingRoot is where files wait on their way into the sandbox, since the bridge writes only below /workspace, and only
+// to names that need no encoding. scripts/prelude.sh has the same name.
+const stagingRoot = Workspace + "/.cloudflaresandbox"
+
+// stagedPart is the path of part n (from 1) of what the request with that nonce brings.
+func stagedPart(nonce string, n int) string {
+	return stagingRoot + "/" + nonce + "/" + strconv.Itoa(n)
+}
+
+// discardLimit bounds the time for clearing up after a failure.
+const discardLimit = 10 * time.Second
+
+// discard removes what was staged for a request that failed. In another container there is nothing to remove.
+func (s *Sandbox) discard(ctx context.Context, instance, nonce string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardLimit)
+	defer cancel()
+	_, err := s.call(ctx, call{
+		what: "removing staged content", program: scripts.Discard, args: []string{nonce}, expected: instance, changes: true,
+	})
+	if err != nil {
+		s.client.log(ctx, "staged content could not be removed", map[string]any{"error": err.Error()})
+	}
+}
