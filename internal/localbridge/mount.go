@@ -1,0 +1,8 @@
+package localbridge
+
+import (
+	"net/http"
+)
+
+func (b *Bridge) mount(w http.ResponseWriter, r *request)   { sendNotFound(w) }
+func (b *Bridge) unmount(w http.ResponseWriter, r *request) { sendNotFound(w) }

@@ -1,0 +1,196 @@
+package localbridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// pool assigns containers to sandbox ids. It keeps the published pool's gap:
+// between looking for a container and assigning a new one nothing is reserved,
+// so that N first requests at once start N containers, the last to be ready
+// stays assigned, and the instance limit can be overrun
+// (BRIDGE.md, Life of a container; OBSERVED.md, g and l).
+type pool struct {
+	start func(context.Context) (*container, error)
+	idle  time.Duration
+
+	mu       sync.Mutex
+	assigned map[string]*container
+	alive    map[*container]bool // also those that lost the race and are counted nowhere
+	failing  map[string]int      // requests still to fail after a crash, see FailNext
+	max      int
+	started  int
+	closed   bool
+	starting sync.WaitGroup
+}
+
+func newPool(start func(context.Context) (*container, error), limit int, idle time.Duration) *pool {
+	return &pool{
+		start: start, idle: idle, max: limit,
+		assigned: map[string]*container{}, alive: map[*container]bool{}, failing: map[string]int{},
+	}
+}
+
+// errCapacity is the instance limit (BRIDGE.md, Errors).
+type errCapacity struct{ used, limit int }
+
+func (e errCapacity) Error() string {
+	return fmt.Sprintf("Cannot start container: instance limit reached (%d/%d). "+
+		"All container slots are in use. Wait for existing containers to stop.", e.used, e.limit)
+}
+
+var errClosed = errors.New("the bridge is closed")
+
+// get returns the id's container, or starts one.
+func (p *pool) get(ctx context.Context, id string) (*container, error) {
+	p.mu.Lock()
+	if c := p.assigned[id]; c != nil && c.running() {
+		p.mu.Unlock()
+		return c, nil
+	}
+	delete(p.assigned, id)
+	if p.closed {
+		p.mu.Unlock()
+		return nil, errClosed
+	}
+	if p.max > 0 && len(p.assigned) >= p.max {
+		defer p.mu.Unlock()
+		return nil, errCapacity{used: len(p.assigned), limit: p.max}
+	}
+	p.starting.Add(1)
+	p.mu.Unlock()
+	defer p.starting.Done()
+
+	c, err := p.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alive[c] = true
+	p.started++
+	if p.closed {
+		return nil, errClosed // close waits for us and then stops c
+	}
+	p.assigned[id] = c
+	go p.forget(id, c)
+	c.state.watch(p.idle, c.kill)
+	return c, nil
+}
+
+// forget takes a container off the books when it has ended.
+func (p *pool) forget(id string, c *container) {
+	<-c.done
+	c.state.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.alive, c)
+	if p.assigned[id] == c {
+		delete(p.assigned, id)
+	}
+}
+
+// drop ends the id's container, if it has one, and the assignment with it.
+func (p *pool) drop(id string) bool {
+	p.mu.Lock()
+	c := p.assigned[id]
+	delete(p.assigned, id)
+	p.mu.Unlock()
+	if c == nil || !c.running() {
+		return false
+	}
+	c.kill()
+	return true
+}
+
+// find returns the id's running container, or nil.
+func (p *pool) find(id string) *container {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.assigned[id]; c != nil && c.running() {
+		return c
+	}
+	return nil
+}
+
+// ids lists the ids that have a running container.
+func (p *pool) ids() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ids := make([]string, 0, len(p.assigned))
+	for id, c := range p.assigned {
+		if c.running() {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// failNext reports whether this request is one of those that FailNext asked for.
+func (p *pool) failNext(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failing[id] == 0 {
+		return false
+	}
+	p.failing[id]--
+	return true
+}
+
+// poolStats is the answer of GET /v1/pool/stats.
+type poolStats struct {
+	Warm         int        `json:"warm"`
+	Assigned     int        `json:"assigned"`
+	Total        int        `json:"total"`
+	Config       poolConfig `json:"config"`
+	MaxInstances *int       `json:"maxInstances"`
+}
+
+type poolConfig struct {
+	WarmTarget      int `json:"warmTarget"`
+	RefreshInterval int `json:"refreshInterval"`
+	MaxInstances    int `json:"maxInstances"`
+	ScaleBatchSize  int `json:"scaleBatchSize"`
+}
+
+func (p *pool) stats() poolStats {
+	assigned := len(p.ids())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stats := poolStats{
+		Assigned: assigned, Total: assigned,
+		Config: poolConfig{RefreshInterval: 10000, MaxInstances: p.max, ScaleBatchSize: 5},
+	}
+	if p.max > 0 {
+		limit := p.max
+		stats.MaxInstances = &limit
+	}
+	return stats
+}
+
+// close ends every container and waits until all are gone.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.starting.Wait()
+	p.mu.Lock()
+	alive := make([]*container, 0, len(p.alive))
+	for c := range p.alive {
+		alive = append(alive, c)
+	}
+	p.mu.Unlock()
+	var gone sync.WaitGroup
+	for _, c := range alive {
+		gone.Go(func() {
+			c.kill()
+			c.state.close()
+		})
+	}
+	gone.Wait()
+}

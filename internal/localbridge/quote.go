@@ -1,0 +1,41 @@
+package localbridge
+
+import "strings"
+
+// joinCommand makes the one string that the container's bash runs. A word of
+// harmless characters stays as it is, so that FOO=1, cd or if as first word
+// act as bash words; every other word is exact (BRIDGE.md, exec).
+func joinCommand(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = quoteWord(word)
+	}
+	return strings.Join(words, " ")
+}
+
+const harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./-"
+
+func quoteWord(word string) string {
+	if word != "" && strings.Trim(word, harmless) == "" {
+		return word
+	}
+	var quoted strings.Builder
+	quoted.WriteString("$'")
+	for i := range len(word) {
+		switch b := word[i]; b {
+		case '\\', '\'':
+			quoted.WriteByte('\\')
+			quoted.WriteByte(b)
+		case '\n':
+			quoted.WriteString(`\n`)
+		case '\r':
+			quoted.WriteString(`\r`)
+		case '\t':
+			quoted.WriteString(`\t`)
+		default:
+			quoted.WriteByte(b)
+		}
+	}
+	quoted.WriteByte('\'')
+	return quoted.String()
+}

@@ -1,0 +1,72 @@
+package localbridge
+
+import (
+	"sync"
+	"time"
+)
+
+// containerState is what the bridge remembers about a container for as long as
+// it lives: sessions, mounts, tunnels and when it was last used.
+type containerState struct {
+	mu       sync.Mutex
+	sessions map[string]bool
+	mounts   map[string]string // mount path -> bucket
+	tunnels  map[int]*tunnel
+
+	inFlight int
+	limit    time.Duration
+	idle     *time.Timer // nil until watch
+}
+
+func (s *containerState) init() {
+	s.sessions = map[string]bool{}
+	s.mounts = map[string]string{}
+	s.tunnels = map[int]*tunnel{}
+}
+
+// watch calls sleep once nothing has used the container for the given time.
+func (s *containerState) watch(limit time.Duration, sleep func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = limit
+	s.idle = time.AfterFunc(limit, func() {
+		s.mu.Lock()
+		busy := s.inFlight > 0
+		s.mu.Unlock()
+		if !busy { // leave starts the timer again
+			sleep()
+		}
+	})
+}
+
+// enter and leave surround every use of the container.
+func (s *containerState) enter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+}
+
+func (s *containerState) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight--
+	if s.inFlight == 0 && s.idle != nil {
+		s.idle.Reset(s.limit)
+	}
+}
+
+// close ends what runs on the host for the container.
+func (s *containerState) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	for port, t := range s.tunnels {
+		t.close()
+		delete(s.tunnels, port)
+	}
+}

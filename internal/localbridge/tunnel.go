@@ -1,0 +1,161 @@
+package localbridge
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"encoding/json"
+)
+
+// tunnel is a loopback listener that proxies HTTP to a port of the sandbox.
+// Sandboxes share the host's network, so that is a port of the host.
+type tunnel struct {
+	info     tunnelInfo
+	listener net.Listener
+	server   *http.Server
+}
+
+// tunnelInfo is the answer of POST .../tunnel/:port.
+type tunnelInfo struct {
+	ID        string `json:"id"`
+	Port      int    `json:"port"`
+	URL       string `json:"url"`
+	Hostname  string `json:"hostname"`
+	Name      string `json:"name,omitempty"`
+	CreatedAt string `json:"createdAt"`
+}
+
+func (t *tunnel) close() { _ = t.server.Close() }
+
+// newTunnel starts listening; requests wait for nothing but the port itself.
+func newTunnel(port int, name string) (*tunnel, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	to := &url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.SetURL(to)
+		p.Out.Host = p.In.Host
+	}}
+	t := &tunnel{
+		info: tunnelInfo{
+			ID: "local-" + randomHex(8), Port: port, Name: name,
+			URL:       "http://" + listener.Addr().String(),
+			Hostname:  "127.0.0.1",
+			CreatedAt: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		},
+		listener: listener,
+		server:   &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second},
+	}
+	go func() { _ = t.server.Serve(listener) }() // ends in close
+	return t, nil
+}
+
+// openTunnel answers POST /v1/sandbox/:id/tunnel/:port: get or create.
+func (b *Bridge) openTunnel(w http.ResponseWriter, r *request, arg string) {
+	port, ok := tunnelPort(arg)
+	if !ok {
+		sendInvalid(w, "Invalid port")
+		return
+	}
+	name, err := tunnelName(r.Body)
+	if err != nil {
+		sendInvalid(w, err.Error())
+		return
+	}
+	if r.broken {
+		sendError(w, http.StatusBadGateway, codeTunnel, "tunnel failed: "+interrupted("tunnels.get"))
+		return
+	}
+	state := &r.container.state
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	t := state.tunnels[port]
+	if t == nil {
+		if t, err = newTunnel(port, name); err != nil {
+			sendError(w, http.StatusBadGateway, codeTunnel, "tunnel failed: "+err.Error())
+			return
+		}
+		state.tunnels[port] = t
+	}
+	sendJSON(w, http.StatusOK, t.info)
+}
+
+// closeTunnel answers DELETE: 204 also when there is none.
+func (b *Bridge) closeTunnel(w http.ResponseWriter, r *request, arg string) {
+	port, ok := tunnelPort(arg)
+	if !ok {
+		sendInvalid(w, "Invalid port")
+		return
+	}
+	if !r.broken {
+		state := &r.container.state
+		state.mu.Lock()
+		if t := state.tunnels[port]; t != nil {
+			t.close()
+			delete(state.tunnels, port)
+		}
+		state.mu.Unlock()
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// tunnelPort reads a port as JavaScript's Number does: spaces around it, 0x1F90
+// and 1e4 are numbers too (OBSERVED.md, i).
+func tunnelPort(text string) (int, bool) {
+	text = strings.TrimSpace(text)
+	number, err := strconv.ParseFloat(text, 64)
+	if hex, isHex := strings.CutPrefix(strings.ToLower(text), "0x"); isHex {
+		var whole uint64
+		whole, err = strconv.ParseUint(hex, 16, 32)
+		number = float64(whole)
+	}
+	if err != nil || number != math.Trunc(number) || number < 1024 || number > 65535 || number == 3000 {
+		return 0, false
+	}
+	return int(number), true
+}
+
+var tunnelLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+
+// tunnelName reads the optional name from a tunnel's body.
+func tunnelName(from io.Reader) (string, error) {
+	raw, err := io.ReadAll(io.LimitReader(from, 1<<20))
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(string(raw)) == "" {
+		return "", nil
+	}
+	var body any
+	if err := json.Unmarshal(raw, &body); err != nil {
+		return "", errors.New("Invalid JSON body")
+	}
+	fields, _ := body.(map[string]any)
+	value, given := fields["name"]
+	if !given {
+		return "", nil
+	}
+	name, ok := value.(string)
+	switch {
+	case !ok:
+		return "", errors.New("name must be a string when provided")
+	case name == "" || len(name) > 63:
+		return "", fmt.Errorf("Tunnel name '%s' must be 1–63 characters long.", name)
+	case !tunnelLabel.MatchString(name):
+		return "", fmt.Errorf("Tunnel name '%s' is not a valid DNS label. Use lowercase letters, digits, "+
+			"and internal hyphens only (no dots, no leading/trailing hyphens).", name)
+	}
+	return name, nil
+}
