@@ -27,7 +27,8 @@ func newSpawner() spawner {
 		runtime.LockOSThread()
 		// Neither call can fail on a kernel that has made these namespaces.
 		_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-		_ = unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &[2]unix.CapUserData{}[0])
+		var none [2]unix.CapUserData
+		_ = unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 		for job := range jobs {
 			job()
 		}

@@ -204,4 +204,3 @@ func copyFile(w http.ResponseWriter, from *http.Response) error {
 		}
 	}
 }
-
