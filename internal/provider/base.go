@@ -1,0 +1,129 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+// minMasked is the length from which a value is masked in logs and messages.
+// Masking shorter ones would hide every "1" and every "on" that is printed.
+const minMasked = 4
+
+// resourceBase gives a resource its connection. conn is nil until the provider
+// is configured, as in `terraform validate`.
+type resourceBase struct {
+	conn *connection
+}
+
+func (b *resourceBase) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	b.conn = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+// dataSourceBase gives a data source its connection.
+type dataSourceBase struct {
+	conn *connection
+}
+
+func (b *dataSourceBase) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	b.conn = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+func connectionFrom(data any, diags *diag.Diagnostics) *connection {
+	if data == nil {
+		return nil
+	}
+
+	conn, ok := data.(*connection)
+	if !ok {
+		diags.AddError("Unexpected provider data", fmt.Sprintf("Got %T. This is a defect of the provider; please report it.", data))
+	}
+
+	return conn
+}
+
+// reachable reports whether the bridge can be asked. It cannot while a plan is
+// made whose provider block depends on something not yet applied.
+func (c *connection) reachable() bool {
+	return c != nil && c.client != nil
+}
+
+// requireKnown refuses to go on while the bridge cannot be reached or one of
+// the named provider attributes has no value: a data source cannot be planned,
+// only read.
+func (c *connection) requireKnown(diags *diag.Diagnostics, names ...string) {
+	missing := c.unknownConnection()
+	for _, name := range names {
+		if missing == "" && slices.Contains(c.unknown, name) {
+			missing = name
+		}
+	}
+
+	if missing != "" {
+		diags.AddError("Provider is not fully configured yet",
+			fmt.Sprintf("The provider's %s is known only after something else is applied, and a data source is read before that. "+
+				"Apply what it comes from first, with terraform apply -target=..., or name that in the data source's depends_on, "+
+				"so that it is read later.", missing))
+	}
+}
+
+// mask keeps the provider's secrets out of everything that is logged under the
+// returned context.
+func (c *connection) mask(ctx context.Context) context.Context {
+	secrets := maskable(slices.Collect(maps.Values(c.environment))...)
+	secrets = append(secrets, maskable(slices.Collect(maps.Values(c.headers))...)...)
+	secrets = append(secrets, maskable(c.apiKey)...)
+	if len(secrets) == 0 {
+		return ctx
+	}
+
+	return tflog.MaskLogStrings(ctx, secrets...)
+}
+
+// maskable is the values that are long enough to be masked, the longest first:
+// one value may be a part of another.
+func maskable(values ...string) []string {
+	secrets := slices.DeleteFunc(values, func(value string) bool { return len(value) < minMasked })
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+
+	return secrets
+}
+
+// sandbox is the handle for a sandbox id out of a configuration or a state.
+func (c *connection) sandbox(id types.String, at path.Path, diags *diag.Diagnostics) *bridge.Sandbox {
+	sandbox, err := c.client.Sandbox(id.ValueString())
+	if err != nil {
+		diags.AddAttributeError(at, "Invalid sandbox id", sentence(err))
+		return nil
+	}
+
+	return sandbox
+}
+
+// nothingRuns reports whether the bridge can prove, without starting anything,
+// that no sandbox has a container. The pool's figures count containers and name
+// none, so only zero says something about a particular sandbox.
+func (c *connection) nothingRuns(ctx context.Context) (bool, error) {
+	stats, err := c.client.PoolStats(ctx)
+	if err != nil {
+		return false, err
+	}
+
+	return stats.Assigned == 0, nil
+}
+
+// mayAsk reports whether a refresh may send a request that starts a container
+// if there is none.
+func (c *connection) mayAsk(sandbox *bridge.Sandbox) bool {
+	return c.wakeOnRefresh || sandbox.Awake()
+}

@@ -1,0 +1,87 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+// addFailure reports that something asked of the bridge did not succeed.
+// attempt completes the sentence "Could not ...". The error is shown at the
+// given attribute, unless it is about the way to the bridge, for which no
+// attribute of the object can be blamed.
+func addFailure(diags *diag.Diagnostics, at path.Path, attempt string, err error) {
+	summary, step := explain(err)
+
+	detail := fmt.Sprintf("Could not %s.\n\n%s", attempt, sentence(err))
+	if step != "" {
+		detail += " " + step
+	}
+
+	var answer *bridge.Error
+	if errors.As(err, &answer) || len(at.Steps()) == 0 {
+		diags.AddError(summary, detail)
+		return
+	}
+
+	diags.AddAttributeError(at, summary, detail)
+}
+
+// explain gives an error a short summary, and the next step where the error
+// does not name it itself.
+func explain(err error) (summary, step string) {
+	var (
+		answer   *bridge.Error
+		file     *bridge.PathError
+		recycled *bridge.RecycledError
+		unknown  *bridge.UnknownOutcomeError
+	)
+
+	switch {
+	case errors.As(err, &file):
+		return "File operation refused", fileSteps[file.Reason]
+	case errors.As(err, &recycled):
+		return "Container was replaced meanwhile", ""
+	case errors.As(err, &unknown):
+		return "Outcome unknown", "See what is in the sandbox before running Terraform again."
+	case errors.As(err, &answer):
+		return answer.Summary, ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return "Operation timed out", "The limit can be raised in timeouts."
+	case errors.Is(err, context.Canceled):
+		return "Operation was cancelled", ""
+	default:
+		return "Sandbox operation failed", ""
+	}
+}
+
+// fileSteps are what to do about a path that cannot be used.
+var fileSteps = map[bridge.PathReason]string{
+	bridge.ReasonIsDirectory: "Choose another path, or remove the directory.",
+	bridge.ReasonRefused:     "Commands in the sandbox run as the same user; see there what it may do at this path.",
+}
+
+// sentence is an error's text as a sentence of its own.
+func sentence(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if text == "" {
+		return text
+	}
+
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
+
+	if !strings.HasSuffix(text, ".") && !strings.Contains(text, "\n") {
+		text += "."
+	}
+
+	return text
+}

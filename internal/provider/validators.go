@@ -1,0 +1,180 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+const (
+	minDuration = time.Millisecond
+	maxDuration = 24 * time.Hour
+)
+
+// stringCheck turns a function that says what is wrong with a text into a
+// validator. Null and unknown pass.
+type stringCheck struct {
+	description string
+	summary     string
+	check       func(string) error
+}
+
+var _ validator.String = stringCheck{}
+
+func (c stringCheck) Description(context.Context) string {
+	return c.description
+}
+
+func (c stringCheck) MarkdownDescription(ctx context.Context) string {
+	return c.Description(ctx)
+}
+
+func (c stringCheck) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+
+	if err := c.check(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, c.summary, sentence(err))
+	}
+}
+
+func sandboxID() stringCheck {
+	return stringCheck{
+		description: "a sandbox id: lower-case letters and the digits 2 to 7",
+		summary:     "Invalid sandbox id",
+		check:       bridge.ValidateSandboxID,
+	}
+}
+
+func workspacePath() stringCheck {
+	return stringCheck{
+		description: "a path under /workspace, absolute or relative to it",
+		summary:     "Invalid path",
+		check: func(text string) error {
+			_, err := bridge.CleanPath(text)
+			return err
+		},
+	}
+}
+
+func fileMode() stringCheck {
+	return stringCheck{
+		description: "a file mode of three or four octal digits",
+		summary:     "Invalid mode",
+		check: func(text string) error {
+			_, err := bridge.ParseMode(text)
+			return err
+		},
+	}
+}
+
+func duration() stringCheck {
+	return stringCheck{
+		description: "a duration such as 90s or 1h30m",
+		summary:     "Invalid duration",
+		check: func(text string) error {
+			_, err := parseDuration(text)
+			return err
+		},
+	}
+}
+
+func bridgeURL() stringCheck {
+	return emptyOr(stringCheck{
+		description: "the URL of a bridge",
+		summary:     "Invalid api_url",
+		check: func(text string) error {
+			_, err := bridge.New(bridge.Config{URL: text})
+			return err
+		},
+	})
+}
+
+func anyDirectory() stringCheck {
+	return stringCheck{
+		description: "a directory in the sandbox, absolute or relative to /workspace",
+		summary:     "Invalid directory",
+		check: func(text string) error {
+			_, err := bridge.CleanDirectory(text)
+			return err
+		},
+	}
+}
+
+func base64Text() stringCheck {
+	return stringCheck{
+		description: "base64 with padding",
+		summary:     "Invalid base64",
+		check: func(text string) error {
+			_, err := base64.StdEncoding.Strict().DecodeString(text)
+			if err != nil {
+				return errors.New("the value is not base64 of the standard alphabet with padding, as base64encode and filebase64 give it")
+			}
+			return nil
+		},
+	}
+}
+
+func argument() stringCheck {
+	return stringCheck{
+		description: "text without NUL characters",
+		summary:     "Invalid text",
+		check:       withoutNUL,
+	}
+}
+
+// environmentVariables checks names and values of a map of them.
+func environmentVariables() []validator.Map {
+	return []validator.Map{
+		mapvalidator.KeysAre(stringCheck{
+			description: "names of environment variables",
+			summary:     "Invalid name of an environment variable",
+			check:       bridge.ValidateEnvironmentName,
+		}),
+		mapvalidator.ValueStringsAre(argument()),
+	}
+}
+
+// emptyOr lets the empty string pass, for attributes where it counts as not set.
+func emptyOr(check stringCheck) stringCheck {
+	inner := check.check
+	check.check = func(text string) error {
+		if text == "" {
+			return nil
+		}
+		return inner(text)
+	}
+
+	return check
+}
+
+func withoutNUL(text string) error {
+	if strings.ContainsRune(text, 0) {
+		return errors.New("the value contains a NUL character, which no program can be given")
+	}
+
+	return nil
+}
+
+// parseDuration reads a time limit.
+func parseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration; write a number with a unit, such as \"90s\", \"5m\" or \"1h30m\"", text)
+	}
+
+	if d < minDuration || d > maxDuration {
+		return 0, fmt.Errorf("%q is out of range; a duration is between %s and 24h", text, minDuration)
+	}
+
+	return d, nil
+}
