@@ -1,0 +1,76 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+)
+
+// unsupported is an attribute that exists to be refused. Other sandbox services
+// have it, so it is tried; were it unknown here, Terraform would only say so,
+// and were it ignored, a sandbox would be believed to be cut off that is not.
+type unsupported struct {
+	name   string
+	reason string
+}
+
+// unsupportedAttributes are those of the sandbox resource.
+func unsupportedAttributes() []unsupported {
+	return []unsupported{
+		{
+			name: "network_policy",
+			reason: "The bridge has no way to set a network policy for a sandbox: its container would keep full access to the " +
+				"internet, while this configuration says otherwise. Access can only be restricted for all sandboxes of a bridge, in " +
+				"the source of its Worker: set `enableInternet = false` on its Sandbox class, with `allowedHosts` or an outbound " +
+				"handler for what shall be let through, and deploy it. Then leave this attribute out.",
+		},
+		{
+			name: "allowed_hosts",
+			reason: "The bridge has no way to limit the hosts that a sandbox reaches: its container would keep full access to the " +
+				"internet, while this configuration says otherwise. Hosts can only be limited for all sandboxes of a bridge, in " +
+				"the source of its Worker: set `enableInternet = false` and `allowedHosts` on its Sandbox class and deploy it. " +
+				"Then leave this attribute out.",
+		},
+		{
+			name: "gpu",
+			reason: "Cloudflare's containers have no GPU, and the bridge has no setting for one. Models can be run on Workers AI " +
+				"instead, over its HTTP interface from inside the sandbox. CPU and memory are set for all sandboxes of a bridge, by " +
+				"`instance_type` in the configuration of its Worker. Then leave this attribute out.",
+		},
+	}
+}
+
+// attribute takes a value of any type, so that every spelling is refused with
+// the reason and none with a type error.
+func (u unsupported) attribute() schema.DynamicAttribute {
+	return schema.DynamicAttribute{
+		MarkdownDescription: "Cannot be set; any value is an error at plan time. " + u.reason,
+		Optional:            true,
+		Validators:          []validator.Dynamic{u},
+	}
+}
+
+// refuse reports a value, whatever it is. Unknown values pass until they are known.
+func (u unsupported) refuse(value attr.Value, at path.Path, diags *diag.Diagnostics) {
+	if value.IsNull() || value.IsUnknown() {
+		return
+	}
+
+	diags.AddAttributeError(at, u.name+" cannot be applied", u.reason)
+}
+
+func (u unsupported) Description(context.Context) string {
+	return "not set"
+}
+
+func (u unsupported) MarkdownDescription(ctx context.Context) string {
+	return u.Description(ctx)
+}
+
+func (u unsupported) ValidateDynamic(_ context.Context, req validator.DynamicRequest, resp *validator.DynamicResponse) {
+	u.refuse(req.ConfigValue, req.Path, &resp.Diagnostics)
+}
