@@ -1,0 +1,242 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+// maxShownOutput is how much of a stream's end an error shows.
+const maxShownOutput = 4 << 10
+
+// execModel is a command and its result. Every object that runs one embeds it.
+type execModel struct {
+	SandboxID            types.String `tfsdk:"sandbox_id"`
+	Command              types.List   `tfsdk:"command"`
+	Script               types.String `tfsdk:"script"`
+	Interpreter          types.List   `tfsdk:"interpreter"`
+	WorkingDir           types.String `tfsdk:"working_dir"`
+	Environment          types.Map    `tfsdk:"environment"`
+	Stdin                types.String `tfsdk:"stdin"`
+	Timeout              types.String `tfsdk:"timeout"`
+	AllowNonZeroExitCode types.Bool   `tfsdk:"allow_non_zero_exit_code"`
+	MaxOutputBytes       types.Int64  `tfsdk:"max_output_bytes"`
+
+	ExitCode     types.Int64  `tfsdk:"exit_code"`
+	Stdout       types.String `tfsdk:"stdout"`
+	Stderr       types.String `tfsdk:"stderr"`
+	StdoutBase64 types.String `tfsdk:"stdout_base64"`
+	StderrBase64 types.String `tfsdk:"stderr_base64"`
+}
+
+// run runs the command and takes its result into the model, also when an exit
+// code that is not allowed makes it an error: the caller may want to keep it.
+func (m *execModel) run(ctx context.Context, conn *connection) diag.Diagnostics {
+	var diags diag.Diagnostics
+
+	sandbox := conn.sandbox(m.SandboxID, path.Root("sandbox_id"), &diags)
+	command := m.bridgeCommand(ctx, conn.settings, &diags)
+	if diags.HasError() {
+		return diags
+	}
+	shown := redactor(command)
+
+	result, err := sandbox.Run(ctx, command)
+	if err != nil {
+		m.addRunFailure(&diags, shown, err)
+		return diags
+	}
+
+	m.setResult(result)
+	if result.ExitCode != 0 && !m.AllowNonZeroExitCode.ValueBool() {
+		diags.AddAttributeError(m.commandPath(), fmt.Sprintf("Command ended with exit code %d", result.ExitCode),
+			shown.output(result)+"Set allow_non_zero_exit_code = true if this is a result rather than a failure.")
+	}
+
+	return diags
+}
+
+// bridgeCommand maps the configuration to what the bridge package runs.
+func (m *execModel) bridgeCommand(ctx context.Context, s settings, diags *diag.Diagnostics) bridge.Command {
+	command := bridge.Command{
+		Dir:            s.workingDir,
+		Environment:    mergeEnvironment(ctx, s.environment, m.Environment, diags),
+		Stdin:          m.Stdin.ValueStringPointer(),
+		Timeout:        s.timeout,
+		MaxOutputBytes: defaultMaxOutput,
+	}
+
+	switch {
+	case m.Script.IsNull():
+		diags.Append(m.Command.ElementsAs(ctx, &command.Argv, false)...)
+	case m.Interpreter.IsNull():
+		command.Argv, command.Script = []string{"bash", "-e"}, m.Script.ValueString()
+	default:
+		diags.Append(m.Interpreter.ElementsAs(ctx, &command.Argv, false)...)
+		command.Script = m.Script.ValueString()
+	}
+
+	if !m.WorkingDir.IsNull() {
+		directory, err := bridge.CleanDirectory(m.WorkingDir.ValueString())
+		if err != nil {
+			diags.AddAttributeError(path.Root("working_dir"), "Invalid directory", sentence(err))
+		}
+		command.Dir = directory
+	}
+
+	if !m.Timeout.IsNull() {
+		timeout, err := parseDuration(m.Timeout.ValueString())
+		if err != nil {
+			diags.AddAttributeError(path.Root("timeout"), "Invalid duration", sentence(err))
+		}
+		command.Timeout = timeout
+	}
+
+	if !m.MaxOutputBytes.IsNull() {
+		command.MaxOutputBytes = m.MaxOutputBytes.ValueInt64()
+	}
+
+	return command
+}
+
+// mergeEnvironment puts a command's own variables on top of the provider's. A
+// null one takes the provider's away.
+func mergeEnvironment(ctx context.Context, base map[string]string, own types.Map, diags *diag.Diagnostics) map[string]string {
+	merged := make(map[string]string, len(base)+len(own.Elements()))
+	maps.Copy(merged, base)
+
+	elements := map[string]types.String{}
+	if !own.IsNull() {
+		diags.Append(own.ElementsAs(ctx, &elements, false)...)
+	}
+
+	for name, value := range elements {
+		if value.IsNull() {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = value.ValueString()
+	}
+
+	return merged
+}
+
+// setResult takes a result into the model.
+func (m *execModel) setResult(result *bridge.Result) {
+	m.ExitCode = types.Int64Value(int64(result.ExitCode))
+	m.Stdout, m.StdoutBase64 = text(result.Stdout), encoded(result.Stdout)
+	m.Stderr, m.StderrBase64 = text(result.Stderr), encoded(result.Stderr)
+}
+
+// text is output as a string, which in Terraform is always UTF-8.
+func text(output []byte) types.String {
+	if !utf8.Valid(output) {
+		return types.StringNull()
+	}
+
+	return types.StringValue(string(output))
+}
+
+func encoded(output []byte) types.String {
+	return types.StringValue(base64.StdEncoding.EncodeToString(output))
+}
+
+// commandPath is the attribute that says what to run.
+func (m *execModel) commandPath() path.Path {
+	if m.Script.IsNull() {
+		return path.Root("command")
+	}
+
+	return path.Root("script")
+}
+
+// addRunFailure reports a command that gave no complete result.
+func (m *execModel) addRunFailure(diags *diag.Diagnostics, shown redaction, err error) {
+	var (
+		timeout *bridge.TimeoutError
+		output  *bridge.OutputLimitError
+		start   *bridge.StartError
+	)
+
+	switch {
+	case errors.As(err, &timeout):
+		diags.AddAttributeError(path.Root("timeout"), fmt.Sprintf("Command ran longer than %s", timeout.Timeout),
+			"It was ended, together with everything it had started.\n\n"+shown.output(timeout.Result)+
+				"Set a longer timeout if the command needs it.")
+
+	case errors.As(err, &output):
+		diags.AddAttributeError(path.Root("max_output_bytes"), "Command printed too much",
+			fmt.Sprintf("It wrote %d bytes to %s, and max_output_bytes allows %d. Nothing was cut off, so there is no result. "+
+				"Raise max_output_bytes, which goes up to %d, or have the command write to a file.",
+				output.Size, output.Stream, output.Limit, bridge.MaxOutputBytes))
+
+	case errors.As(err, &start):
+		diags.AddAttributeError(m.commandPath(), "Command could not be started", sentence(err))
+
+	default:
+		addFailure(diags, m.commandPath(), "run the command in sandbox "+m.SandboxID.ValueString(), err)
+	}
+}
+
+// redaction hides in an error what the command was told in confidence.
+type redaction struct {
+	secrets *strings.Replacer
+}
+
+func redactor(command bridge.Command) redaction {
+	values := slices.Collect(maps.Values(command.Environment))
+	if command.Stdin != nil {
+		values = append(values, *command.Stdin)
+	}
+	secrets := maskable(values...)
+
+	pairs := make([]string, 0, len(secrets)*2)
+	for _, secret := range secrets {
+		pairs = append(pairs, secret, "(sensitive value)")
+	}
+
+	return redaction{secrets: strings.NewReplacer(pairs...)}
+}
+
+// output shows the ends of both streams, in paragraphs of their own.
+func (r redaction) output(result *bridge.Result) string {
+	if result == nil {
+		return ""
+	}
+
+	shown := r.stream("stderr", result.Stderr)
+	if shown == "" {
+		shown = r.stream("stdout", result.Stdout)
+	}
+	if shown == "" {
+		return "It printed nothing.\n\n"
+	}
+
+	return shown
+}
+
+func (r redaction) stream(name string, output []byte) string {
+	shown := strings.TrimSpace(r.secrets.Replace(strings.ToValidUTF8(string(output), "\uFFFD")))
+	if shown == "" {
+		return ""
+	}
+
+	heading := name + ":"
+	if len(shown) > maxShownOutput {
+		heading = fmt.Sprintf("The last %d bytes of %s:", maxShownOutput, name)
+		shown = strings.ToValidUTF8(shown[len(shown)-maxShownOutput:], "")
+	}
+
+	return heading + "\n" + shown + "\n\n"
+}

@@ -1,0 +1,117 @@
+package provider
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+// defaultMaxOutput is how much a command may print to each stream unless it is
+// given more. Terraform keeps all of it in memory and in its state.
+const defaultMaxOutput = 1 << 20
+
+// execArguments are what a command is told, the same wherever one can be run.
+func execArguments() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"sandbox_id": sandboxIDArgument(),
+		"command": schema.ListAttribute{
+			MarkdownDescription: "Program and its arguments, for example `[\"python3\", \"main.py\"]`. They are passed on exactly as they are; " +
+				"no shell reads them, so `*`, `$` and `;` mean nothing. Exactly one of `command` and `script` is needed.",
+			ElementType: types.StringType,
+			Optional:    true,
+			Validators: []validator.List{
+				listvalidator.ExactlyOneOf(path.MatchRoot("script")),
+				listvalidator.SizeAtLeast(1),
+				listvalidator.NoNullValues(),
+				listvalidator.ValueStringsAre(argument()),
+			},
+		},
+		"script": schema.StringAttribute{
+			MarkdownDescription: "Text of a script. It is put into a private file in the sandbox, whose path the interpreter gets as its last " +
+				"argument, and deleted afterwards. It may be of any length.",
+			Optional:   true,
+			Validators: []validator.String{argument()},
+		},
+		"interpreter": schema.ListAttribute{
+			MarkdownDescription: "Program that runs `script`, with its arguments. Default: `[\"bash\", \"-e\"]`, which ends the script at the " +
+				"first command that fails.",
+			ElementType: types.StringType,
+			Optional:    true,
+			Validators: []validator.List{
+				listvalidator.AlsoRequires(path.MatchRoot("script")),
+				listvalidator.SizeAtLeast(1),
+				listvalidator.NoNullValues(),
+				listvalidator.ValueStringsAre(argument()),
+			},
+		},
+		"working_dir": schema.StringAttribute{
+			MarkdownDescription: "Directory to run in: an absolute path, or one relative to `/workspace`. It has to exist. " +
+				"Default: the provider's `working_dir`.",
+			Optional:   true,
+			Validators: []validator.String{anyDirectory()},
+		},
+		"environment": schema.MapAttribute{
+			MarkdownDescription: "Environment variables, on top of the provider's `environment`. A `null` leaves one of the provider's out. " +
+				"The values are in no command line and no log; in Terraform's state they are.",
+			ElementType: types.StringType,
+			Optional:    true,
+			Sensitive:   true,
+			Validators:  environmentVariables(),
+		},
+		"stdin": schema.StringAttribute{
+			MarkdownDescription: "Text for standard input. Without it standard input is empty. It is in no command line and no log; in Terraform's " +
+				"state it is.",
+			Optional:   true,
+			Sensitive:  true,
+			Validators: []validator.String{argument()},
+		},
+		"timeout": schema.StringAttribute{
+			MarkdownDescription: "Time limit, for example `90s`. When it is over, the command and all it started are ended, and the error shows " +
+				"what was printed so far. Default: the provider's `timeout`, which is `5m` unless set.",
+			Optional:   true,
+			Validators: []validator.String{duration()},
+		},
+		"allow_non_zero_exit_code": schema.BoolAttribute{
+			MarkdownDescription: "Whether an exit code other than 0 is a result rather than an error. Default: `false`.",
+			Optional:            true,
+		},
+		"max_output_bytes": schema.Int64Attribute{
+			MarkdownDescription: "How many bytes each of the two streams may have. More is an error; nothing is ever cut off silently. " +
+				"From 1 to 8388608 (8 MiB). Default: 1048576 (1 MiB).",
+			Optional:   true,
+			Validators: []validator.Int64{int64validator.Between(1, bridge.MaxOutputBytes)},
+		},
+	}
+}
+
+// execResults are what comes back from a command.
+func execResults() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"exit_code": schema.Int64Attribute{
+			MarkdownDescription: "Exit code; 128 plus the number of the signal for a command ended by one, 127 for a program that was not found.",
+			Computed:            true,
+		},
+		"stdout": schema.StringAttribute{
+			MarkdownDescription: "What was printed to standard output, as text. Null when it is not UTF-8. Terraform brings all text into Unicode's " +
+				"composed form (NFC); `stdout_base64` has the exact bytes in any case.",
+			Computed: true,
+		},
+		"stderr": schema.StringAttribute{
+			MarkdownDescription: "What was printed to standard error, as text. Null when it is not UTF-8.",
+			Computed:            true,
+		},
+		"stdout_base64": schema.StringAttribute{
+			MarkdownDescription: "The bytes of standard output, in base64.",
+			Computed:            true,
+		},
+		"stderr_base64": schema.StringAttribute{
+			MarkdownDescription: "The bytes of standard error, in base64.",
+			Computed:            true,
+		},
+	}
+}
