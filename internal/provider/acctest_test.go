@@ -1,0 +1,301 @@
+package provider_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+	"terraform-provider-cloudflaresandbox/internal/localbridge"
+	"terraform-provider-cloudflaresandbox/internal/provider"
+)
+
+const (
+	apiURLVariable = "CLOUDFLARE_SANDBOX_API_URL"
+	apiKeyVariable = "CLOUDFLARE_SANDBOX_API_KEY"
+)
+
+// testBridge is the bridge of one test, seen through a proxy that records what
+// the provider sends.
+type testBridge struct {
+	t *testing.T
+
+	*recorder
+
+	url    string // of the recorder, for provider blocks
+	key    string
+	local  *localbridge.Bridge // nil for a bridge that was given
+	direct *bridge.Client      // past the recorder, to look from inside
+}
+
+// acceptance skips a test that was not asked for, and lets the others run side
+// by side.
+func acceptance(t *testing.T) {
+	t.Helper()
+
+	if os.Getenv(resource.EnvTfAcc) == "" {
+		t.Skipf("acceptance tests run when %s is set", resource.EnvTfAcc)
+	}
+	t.Parallel()
+}
+
+// anyBridge is the bridge that CLOUDFLARE_SANDBOX_API_URL names, or one on this
+// machine if that is not set.
+func anyBridge(t *testing.T) *testBridge {
+	t.Helper()
+	acceptance(t)
+
+	if url := os.Getenv(apiURLVariable); url != "" {
+		return newTestBridge(t, url, os.Getenv(apiKeyVariable), nil)
+	}
+
+	return startLocal(t, localbridge.Config{})
+}
+
+// localBridge is a bridge on this machine, for tests that need powers which no
+// other has: to kill containers, put them to sleep, limit their number, or to
+// say what runs in them.
+func localBridge(t *testing.T, config localbridge.Config) *testBridge {
+	t.Helper()
+	acceptance(t)
+
+	if os.Getenv(apiURLVariable) != "" {
+		t.Skipf("needs the powers of the local bridge, and %s names another one", apiURLVariable)
+	}
+
+	return startLocal(t, config)
+}
+
+func startLocal(t *testing.T, config localbridge.Config) *testBridge {
+	t.Helper()
+
+	local, err := localbridge.Start(t.Context(), config)
+	if err != nil {
+		t.Fatalf("start the local bridge: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := local.Close(); err != nil {
+			t.Errorf("close the local bridge: %v", err)
+		}
+	})
+
+	return newTestBridge(t, local.URL(), local.Key(), local)
+}
+
+func newTestBridge(t *testing.T, url, key string, local *localbridge.Bridge) *testBridge {
+	t.Helper()
+
+	direct, err := bridge.New(bridge.Config{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := newRecorder(t, url)
+
+	return &testBridge{t: t, recorder: recorder, url: recorder.url, key: key, local: local, direct: direct}
+}
+
+// run is a test of the provider against this bridge, at whose end nothing may
+// be left in it.
+func (b *testBridge) run(steps ...resource.TestStep) {
+	b.t.Helper()
+
+	resource.Test(b.t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps:                    steps,
+	})
+
+	if b.local != nil && !b.t.Failed() && b.local.Assigned() != 0 {
+		b.t.Errorf("%d containers are left after destroy: %v", b.local.Assigned(), b.local.Running())
+	}
+}
+
+// factories serve the provider in this process.
+func factories() map[string]func() (tfprotov6.ProviderServer, error) {
+	return map[string]func() (tfprotov6.ProviderServer, error){
+		"cloudflaresandbox": providerserver.NewProtocol6WithError(provider.New("test")()),
+	}
+}
+
+// config is a configuration with a provider block for this bridge.
+func (b *testBridge) config(body string, settings ...string) string {
+	return fmt.Sprintf("provider \"cloudflaresandbox\" {\n  api_url = %s\n  api_key = %s\n%s\n}\n%s",
+		hcl(b.url), hcl(b.key), strings.Join(settings, "\n"), body)
+}
+
+// oneSandbox is the sandbox that most configurations start with.
+const oneSandbox = `
+resource "cloudflaresandbox_sandbox" "test" {}
+`
+
+// inside runs a script in a sandbox as somebody there would, and returns what
+// it prints.
+func (b *testBridge) inside(sandboxID, script string) string {
+	b.t.Helper()
+
+	output, err := b.tryInside(sandboxID, script)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+
+	return output
+}
+
+func (b *testBridge) tryInside(sandboxID, script string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	sandbox, err := b.direct.Sandbox(sandboxID)
+	if err != nil {
+		return "", err
+	}
+
+	result, err := sandbox.Run(ctx, bridge.Command{Argv: []string{"bash", "-e"}, Script: script, Timeout: time.Minute})
+	if err != nil {
+		return "", fmt.Errorf("run %q inside: %w", script, err)
+	}
+	if result.ExitCode != 0 {
+		return "", fmt.Errorf("run %q inside: exit code %d: %s", script, result.ExitCode, result.Stderr)
+	}
+
+	return string(result.Stdout), nil
+}
+
+// occupy starts the container of a sandbox that Terraform knows nothing of.
+func (b *testBridge) occupy() string {
+	b.t.Helper()
+
+	id, err := b.direct.CreateSandbox(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.inside(id, "true")
+
+	return id
+}
+
+// expectInside checks what a script prints in the sandbox.
+func (b *testBridge) expectInside(sandboxID *string, script, want string) onState {
+	return func(*tfjson.State) error {
+		got, err := b.tryInside(*sandboxID, script)
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("%q prints %q inside, want %q", script, got, want)
+		}
+
+		return nil
+	}
+}
+
+// onPlan and onState run a function at their moment of a step.
+type onPlan func(*tfjson.Plan) error
+
+func (f onPlan) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	resp.Error = f(req.Plan)
+}
+
+type onState func(*tfjson.State) error
+
+func (f onState) CheckState(_ context.Context, req statecheck.CheckStateRequest, resp *statecheck.CheckStateResponse) {
+	resp.Error = f(req.State)
+}
+
+// capture keeps a string attribute for later.
+func capture(address, attribute string, to *string) onState {
+	return func(state *tfjson.State) error {
+		for _, found := range state.Values.RootModule.Resources {
+			if found.Address != address {
+				continue
+			}
+			value, ok := found.AttributeValues[attribute].(string)
+			if !ok {
+				return fmt.Errorf("%s.%s is %v", address, attribute, found.AttributeValues[attribute])
+			}
+			*to = value
+
+			return nil
+		}
+
+		return fmt.Errorf("%s is not in the state", address)
+	}
+}
+
+// same expects a value that was captured before.
+func same(want *string) func(string) error {
+	return func(got string) error {
+		if got != *want {
+			return fmt.Errorf("got %q, want %q", got, *want)
+		}
+
+		return nil
+	}
+}
+
+// before makes the checks of the plan that a step starts with.
+func before(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: checks}
+}
+
+// action expects what a plan does with a resource.
+func action(address string, what plancheck.ResourceActionType) plancheck.PlanCheck {
+	return plancheck.ExpectResourceAction(address, what)
+}
+
+// changes expects that a plan changes just these attributes of a resource.
+func changes(address string, attributes ...string) onPlan {
+	return func(plan *tfjson.Plan) error {
+		for _, change := range plan.ResourceChanges {
+			if change.Address != address {
+				continue
+			}
+
+			got := changedAttributes(change.Change)
+			want := strings.Join(attributes, " ")
+			if got != want {
+				return fmt.Errorf("the plan changes %q of %s, want %q", got, address, want)
+			}
+
+			return nil
+		}
+
+		return fmt.Errorf("%s is not in the plan", address)
+	}
+}
+
+// hcl writes a string as Terraform reads it.
+func hcl(text string) string {
+	var b strings.Builder
+
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"', r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '$', r == '%':
+			// Only before a brace is it more than itself; an escape is right anywhere.
+			fmt.Fprintf(&b, "\\u%04x", r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, "\\U%08x", r)
+		case !unicode.IsPrint(r):
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+
+	return b.String()
+}

@@ -1,0 +1,150 @@
+package provider_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	tfjson "github.com/hashicorp/terraform-json"
+)
+
+// recorder is a reverse proxy that counts requests by route, so that a test can
+// say what was sent, and what was not.
+type recorder struct {
+	url string
+
+	mu       sync.Mutex
+	requests map[string]int
+	uploaded int64
+}
+
+func newRecorder(t *testing.T, target string) *recorder {
+	t.Helper()
+
+	parsed, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	r := &recorder{requests: map[string]int{}}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(request *httputil.ProxyRequest) { request.SetURL(parsed) },
+		FlushInterval: -1,
+		// A provider that goes away in the middle is a part of some tests.
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		r.record(request)
+		proxy.ServeHTTP(w, request)
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+
+	return r
+}
+
+// Routes have the sandbox's id and the file's path in them, which no test knows.
+var (
+	idInPath   = regexp.MustCompile(`^/v1/sandbox/[a-z2-7]+`)
+	fileInPath = regexp.MustCompile(`/file/.*`)
+)
+
+func (r *recorder) record(request *http.Request) {
+	route := idInPath.ReplaceAllString(request.URL.Path, "/v1/sandbox/:id")
+	route = fileInPath.ReplaceAllString(route, "/file")
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests[request.Method+" "+strings.TrimPrefix(route, "/v1/")]++
+	if request.ContentLength > 0 {
+		r.uploaded += request.ContentLength
+	}
+}
+
+// forget starts a new count.
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = map[string]int{}
+	r.uploaded = 0
+}
+
+// sent lists the requests since the last forget, as "2 POST sandbox, ...".
+func (r *recorder) sent() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	var sent []string
+	for _, route := range slices.Sorted(maps.Keys(r.requests)) {
+		sent = append(sent, fmt.Sprintf("%d %s", r.requests[route], route))
+	}
+
+	return strings.Join(sent, ", ")
+}
+
+func (r *recorder) uploadedBytes() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.uploaded
+}
+
+// forgetAtPlan starts a new count once the plan is made, so that what follows
+// is the apply's.
+func (r *recorder) forgetAtPlan() onPlan {
+	return func(*tfjson.Plan) error {
+		r.forget()
+		return nil
+	}
+}
+
+// expectSent checks the requests since the last forget, and starts a new count.
+func (r *recorder) expectSent(want string) error {
+	got := r.sent()
+	r.forget()
+	if got != want {
+		return fmt.Errorf("requests: %q, want %q", got, want)
+	}
+
+	return nil
+}
+
+func (r *recorder) sentAtPlan(want string) onPlan {
+	return func(*tfjson.Plan) error { return r.expectSent(want) }
+}
+
+func (r *recorder) sentAtState(want string) onState {
+	return func(*tfjson.State) error { return r.expectSent(want) }
+}
+
+// changedAttributes names the attributes that a change touches, sorted. Only
+// unknown ones appear in AfterUnknown.
+func changedAttributes(change *tfjson.Change) string {
+	before, _ := change.Before.(map[string]any)
+	after, _ := change.After.(map[string]any)
+	unknown, _ := change.AfterUnknown.(map[string]any)
+
+	names := map[string]bool{}
+	for name := range before {
+		names[name] = fmt.Sprint(before[name]) != fmt.Sprint(after[name])
+	}
+	for name := range after {
+		names[name] = fmt.Sprint(before[name]) != fmt.Sprint(after[name])
+	}
+	for name, value := range unknown {
+		if value == true {
+			names[name] = true
+		}
+	}
+	maps.DeleteFunc(names, func(_ string, changed bool) bool { return !changed })
+
+	return strings.Join(slices.Sorted(maps.Keys(names)), " ")
+}
