@@ -20,7 +20,9 @@ cleanup() {
     kill "$bridge_pid" 2>/dev/null || true
     wait "$bridge_pid" 2>/dev/null || true
   fi
-  if [[ ! $finished ]]; then
+  if ((status == 130 || status == 143)); then
+    printf '\nStopped. Nothing is left on this machine.\n' >&2
+  elif [[ ! $finished ]]; then
     printf '\nThe demo stopped early (status %s).\n' "$status" >&2
     for log in "$work"/bridge.log "$work"/terraform.log; do
       [[ ! -s $log ]] || { printf -- '--- the end of %s:\n' "${log##*/}" && tail -n 30 "$log"; } >&2
@@ -79,7 +81,7 @@ inside() {
 }
 
 # from_json NAME prints a string or number of a flat JSON object on stdin.
-from_json() { sed -nE "s/.*\"$1\": ?\"?([^\",}]*)\"?.*/\\1/p" | head -n 1; }
+from_json() { sed -nE "s/.*\"$1\": ?\"?([^\",}]*)\"?.*/\\1/p"; }
 
 output() { (cd "$work/quickstart" && "$cli" output -no-color -raw "$1"); }
 
@@ -91,7 +93,7 @@ mkdir -p "$mirror"
 go build -ldflags "-X main.version=$version" -o "$mirror/terraform-provider-cloudflaresandbox_v$version" .
 go build -o "$work/localbridge" ./cmd/localbridge
 cli=$(cli auto)
-"$cli" version | head -n 1 | indent
+"$cli" version | sed -n 1p | indent
 
 cat >"$work/cli.tfrc" <<TFRC
 provider_installation {
@@ -105,10 +107,12 @@ unset TF_LOG TF_WORKSPACE TF_CLI_ARGS TF_REATTACH_PROVIDERS "${!TF_CLI_ARGS_@}" 
 
 headline 'Start the local bridge' \
   'On a free port of the loopback interface, with a key made for this run.'
-key=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
-(umask 077 && printf 'header = "Authorization: Bearer %s"\n' "$key" >"$work/curl.conf")
-"$work/localbridge" -addr 127.0.0.1:0 -key "$key" -ready-file "$work/ready.json" >"$work/bridge.log" 2>&1 &
+# A process group of its own, so that Ctrl-C reaches Terraform first and the
+# bridge only when this script ends it.
+set -m
+"$work/localbridge" -addr 127.0.0.1:0 -ready-file "$work/ready.json" </dev/null >"$work/bridge.log" 2>&1 &
 bridge_pid=$!
+set +m
 for ((i = 0; i < 200; i++)); do
   [[ ! -s $work/ready.json ]] || break
   kill -0 "$bridge_pid" 2>/dev/null || die 'the local bridge did not start'
@@ -116,7 +120,9 @@ for ((i = 0; i < 200; i++)); do
 done
 [[ -s $work/ready.json ]] || die 'the local bridge is not ready after 10 seconds'
 CLOUDFLARE_SANDBOX_API_URL=$(from_json url <"$work/ready.json")
-export CLOUDFLARE_SANDBOX_API_URL CLOUDFLARE_SANDBOX_API_KEY=$key
+CLOUDFLARE_SANDBOX_API_KEY=$(from_json key <"$work/ready.json")
+export CLOUDFLARE_SANDBOX_API_URL CLOUDFLARE_SANDBOX_API_KEY
+(umask 077 && printf 'header = "Authorization: Bearer %s"\n' "$CLOUDFLARE_SANDBOX_API_KEY" >"$work/curl.conf")
 printf '%s answers: %s\n' "$CLOUDFLARE_SANDBOX_API_URL" "$(api GET /health)" | indent
 
 headline 'Apply examples/quickstart' \

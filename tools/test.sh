@@ -27,7 +27,7 @@ if [[ $unit ]]; then
 else
   TF_ACC_TERRAFORM_PATH=$(cli "$want")
   export TF_ACC=1 TF_ACC_TERRAFORM_PATH
-  version=$("$TF_ACC_TERRAFORM_PATH" version | head -n 1)
+  version=$("$TF_ACC_TERRAFORM_PATH" version | sed -n 1p)
   # The plugin test library names providers by Terraform's default registry;
   # OpenTofu has another one.
   if [[ $version == OpenTofu* ]]; then
