@@ -299,3 +299,20 @@ func hcl(text string) string {
 
 	return b.String()
 }
+
+// named says in the error of a check which case it belongs to.
+func named(name string, check statecheck.StateCheck) statecheck.StateCheck {
+	return namedCheck{name: name, check: check}
+}
+
+type namedCheck struct {
+	name  string
+	check statecheck.StateCheck
+}
+
+func (c namedCheck) CheckState(ctx context.Context, req statecheck.CheckStateRequest, resp *statecheck.CheckStateResponse) {
+	c.check.CheckState(ctx, req, resp)
+	if resp.Error != nil {
+		resp.Error = fmt.Errorf("%s: %w", c.name, resp.Error)
+	}
+}
