@@ -103,10 +103,15 @@ func (c *container) dial(context.Context, string, string) (net.Conn, error) {
 }
 
 // socketPair makes a connected pair of stream sockets that no other process
-// inherits.
-func socketPair() (a, b *os.File, err error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+// inherits. The first end is ours and does not block; the second is given away.
+func socketPair() (ours, given *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := syscall.SetNonblock(fds[0], true); err != nil {
+		syscall.Close(fds[0])
+		syscall.Close(fds[1])
 		return nil, nil, err
 	}
 	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil

@@ -3,7 +3,6 @@ package localbridge
 import (
 	"io"
 	"net/http"
-	"strconv"
 )
 
 // eventStream writes server-sent events. A client that has gone away is no
@@ -30,8 +29,4 @@ func (s *eventStream) send(event, data string) {
 // fail ends the stream without an exit code.
 func (s *eventStream) fail(text string) {
 	s.send("error", string(marshal(errorReply{Error: text, Code: codeExec})))
-}
-
-func formatFloat(n float64, format byte) string {
-	return strconv.FormatFloat(n, format, -1, 64)
 }

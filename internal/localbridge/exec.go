@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -43,15 +44,12 @@ func (b *Bridge) exec(w http.ResponseWriter, r *request) {
 		sendInvalid(w, "Invalid session ID format")
 		return
 	}
-	words, ok := argvWords(argv)
+	line, ok := commandLine(argv)
 	if !ok {
 		sendCrash(w)
 		return
 	}
-	command := agentExec{Command: joinCommand(words), Cwd: workspace}
-	if words := strings.TrimSpace(command.Command); words == "$''" && argv[0] == nil {
-		command.Command = ""
-	}
+	command := agentExec{Command: line, Cwd: workspace}
 	if number, isNumber := fields["timeout_ms"].(json.Number); isNumber {
 		command.Timeout, command.Notice = timeLimit(number)
 	}
@@ -82,7 +80,7 @@ func streamCommand(r *request, command agentExec, events *eventStream) {
 		if errors.As(err, &refused) {
 			events.fail("exec failed: Command execution failed")
 		} else {
-			events.fail(cutExec)
+			events.fail("exec failed: " + interrupted("commands.executeStream"))
 		}
 		return
 	}
@@ -129,26 +127,26 @@ func exitCode(frame []byte) int {
 	return int(int32(binary.BigEndian.Uint32(frame)))
 }
 
-// argvWords turns argv's elements into words as the Worker does: numbers and
-// booleans by their text, null as nothing at all. ok is false for what makes it
-// fall over (OBSERVED.md, d: non-string argv elements).
-func argvWords(argv []any) (words []string, ok bool) {
-	for _, element := range argv {
+// commandLine joins argv as the Worker does: numbers and booleans by their
+// text, null as nothing at all. ok is false for what makes it fall over
+// (OBSERVED.md, d: non-string argv elements).
+func commandLine(argv []any) (line string, ok bool) {
+	words := make([]string, len(argv))
+	for i, element := range argv {
 		switch value := element.(type) {
 		case string:
-			words = append(words, value)
+			words[i] = quoteWord(value)
 		case json.Number:
 			number, _ := value.Float64()
-			words = append(words, jsNumber(number))
+			words[i] = jsNumber(number)
 		case bool:
-			words = append(words, fmt.Sprint(value))
+			words[i] = strconv.FormatBool(value)
 		case nil:
-			words = append(words, "")
 		default:
-			return nil, false
+			return "", false
 		}
 	}
-	return words, true
+	return strings.Join(words, " "), true
 }
 
 // timeLimit reads timeout_ms. A timer of JavaScript fires at once for
@@ -164,8 +162,12 @@ func timeLimit(number json.Number) (*time.Duration, string) {
 
 // jsNumber writes a number as JavaScript does.
 func jsNumber(n float64) string {
-	if size := math.Abs(n); n == 0 || size >= 1e-6 && size < 1e21 {
-		return strings.TrimPrefix(formatFloat(n, 'f'), "-0")
+	if n == 0 {
+		return "0"
 	}
-	return strings.Replace(strings.Replace(formatFloat(n, 'e'), "e-0", "e-", 1), "e+0", "e+", 1)
+	if size := math.Abs(n); size >= 1e-6 && size < 1e21 {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	text := strconv.FormatFloat(n, 'e', -1, 64)
+	return strings.NewReplacer("e-0", "e-", "e+0", "e+").Replace(text)
 }

@@ -45,10 +45,11 @@ func (e errCapacity) Error() string {
 
 var errClosed = errors.New("the bridge is closed")
 
-// get returns the id's container, or starts one.
+// get returns the id's container, or starts one. The caller has entered it and
+// must leave it.
 func (p *pool) get(ctx context.Context, id string) (*container, error) {
 	p.mu.Lock()
-	if c := p.assigned[id]; c != nil && c.running() {
+	if c := p.assigned[id]; c != nil && c.running() && c.state.enter() {
 		p.mu.Unlock()
 		return c, nil
 	}
@@ -78,6 +79,7 @@ func (p *pool) get(ctx context.Context, id string) (*container, error) {
 	}
 	p.assigned[id] = c
 	go p.forget(id, c)
+	c.state.enter()
 	c.state.watch(p.idle, c.kill)
 	return c, nil
 }

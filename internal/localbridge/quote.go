@@ -2,9 +2,7 @@ package localbridge
 
 import "strings"
 
-// joinCommand makes the one string that the container's bash runs. A word of
-// harmless characters stays as it is, so that FOO=1, cd or if as first word
-// act as bash words; every other word is exact (BRIDGE.md, exec).
+// joinCommand makes the one string that the container's bash runs.
 func joinCommand(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {
@@ -15,6 +13,8 @@ func joinCommand(argv []string) string {
 
 const harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./-"
 
+// quoteWord makes a word exact for bash. One of harmless characters stays as it
+// is, so that FOO=1, cd or if as first word act as bash words (BRIDGE.md, exec).
 func quoteWord(word string) string {
 	if word != "" && strings.Trim(word, harmless) == "" {
 		return word

@@ -34,7 +34,7 @@ func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	path := decodeName(raw)
 	switch {
-	case raw == "/health" && r.Method == http.MethodGet:
+	case raw == "/health" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		sendOK(w)
 	case raw == "/v1/sandbox", strings.HasPrefix(raw, "/v1/sandbox/"):
 		b.serveSandbox(w, r, raw, path)
@@ -81,7 +81,6 @@ func (b *Bridge) serveSandbox(w http.ResponseWriter, r *http.Request, raw, path 
 		}
 		return
 	}
-	c.state.enter()
 	defer c.state.leave()
 	b.route(w, &request{Request: r, id: rawID, container: c, rest: strings.TrimPrefix(path, "/v1/sandbox/"+rawID)})
 }
@@ -89,23 +88,21 @@ func (b *Bridge) serveSandbox(w http.ResponseWriter, r *http.Request, raw, path 
 // route dispatches below /v1/sandbox/:id. There is no 405: an unknown method
 // is an unknown route.
 func (b *Bridge) route(w http.ResponseWriter, r *request) {
-	first, arg, deep := strings.Cut(strings.TrimPrefix(r.rest, "/"), "/")
-	route := r.Method + " " + first
-	if r.rest == "" {
-		route = r.Method + " :id"
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet // net/http drops the body
 	}
-	if first == "file" {
-		switch r.Method {
-		case http.MethodPut:
-			b.putFile(w, r, arg)
-			return
-		case http.MethodGet, http.MethodHead:
-			b.getFile(w, r, arg)
-			return
-		}
+	first, arg, deep := strings.Cut(strings.TrimPrefix(r.rest, "/"), "/")
+	route := method + " " + first
+	if r.rest == "" {
+		route = method + " :id"
 	}
 	oneMore := deep && arg != "" && !strings.Contains(arg, "/")
 	switch {
+	case route == "PUT file":
+		b.putFile(w, r, arg)
+	case route == "GET file":
+		b.getFile(w, r, arg)
 	case route == "DELETE :id":
 		b.destroy(w, r)
 	case route == "POST exec" && !deep:

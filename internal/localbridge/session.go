@@ -39,7 +39,7 @@ func (b *Bridge) createSession(w http.ResponseWriter, r *request) {
 	fields, _ := body.(map[string]any)
 	id := fields["id"]
 	if id == nil || id == "" {
-		id = fmt.Sprintf("session-%d", time.Now().UnixMilli())
+		id = fmt.Sprintf("session-%d-%s", time.Now().UnixMilli(), randomHex(2))
 	}
 	name := fmt.Sprint(id)
 	if name == "__DISABLE_SESSION__" {

@@ -14,6 +14,7 @@ type containerState struct {
 	tunnels  map[int]*tunnel
 
 	inFlight int
+	asleep   bool
 	limit    time.Duration
 	idle     *time.Timer // nil until watch
 }
@@ -31,22 +32,31 @@ func (s *containerState) watch(limit time.Duration, sleep func()) {
 	s.limit = limit
 	s.idle = time.AfterFunc(limit, func() {
 		s.mu.Lock()
-		busy := s.inFlight > 0
+		s.asleep = s.inFlight == 0 // else leave starts the timer again
+		asleep := s.asleep
 		s.mu.Unlock()
-		if !busy { // leave starts the timer again
+		if asleep {
 			sleep()
 		}
 	})
+	if s.inFlight > 0 {
+		s.idle.Stop()
+	}
 }
 
-// enter and leave surround every use of the container.
-func (s *containerState) enter() {
+// enter and leave surround every use of the container. A container that is
+// going to sleep cannot be entered any more.
+func (s *containerState) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.asleep {
+		return false
+	}
 	s.inFlight++
 	if s.idle != nil {
 		s.idle.Stop()
 	}
+	return true
 }
 
 func (s *containerState) leave() {

@@ -1,7 +1,7 @@
 package localbridge
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"encoding/json"
 )
 
 // tunnel is a loopback listener that proxies HTTP to a port of the sandbox.
@@ -69,9 +67,9 @@ func (b *Bridge) openTunnel(w http.ResponseWriter, r *request, arg string) {
 		sendInvalid(w, "Invalid port")
 		return
 	}
-	name, err := tunnelName(r.Body)
-	if err != nil {
-		sendInvalid(w, err.Error())
+	name, complaint := tunnelName(r.Body)
+	if complaint != "" {
+		sendInvalid(w, complaint)
 		return
 	}
 	if r.broken {
@@ -83,6 +81,7 @@ func (b *Bridge) openTunnel(w http.ResponseWriter, r *request, arg string) {
 	defer state.mu.Unlock()
 	t := state.tunnels[port]
 	if t == nil {
+		var err error
 		if t, err = newTunnel(port, name); err != nil {
 			sendError(w, http.StatusBadGateway, codeTunnel, "tunnel failed: "+err.Error())
 			return
@@ -129,33 +128,34 @@ func tunnelPort(text string) (int, bool) {
 
 var tunnelLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
-// tunnelName reads the optional name from a tunnel's body.
-func tunnelName(from io.Reader) (string, error) {
+// tunnelName reads the optional name from a tunnel's body, or says what is
+// wrong with it.
+func tunnelName(from io.Reader) (name, complaint string) {
 	raw, err := io.ReadAll(io.LimitReader(from, 1<<20))
 	if err != nil {
-		return "", err
+		abort()
 	}
 	if strings.TrimSpace(string(raw)) == "" {
-		return "", nil
+		return "", ""
 	}
 	var body any
 	if err := json.Unmarshal(raw, &body); err != nil {
-		return "", errors.New("Invalid JSON body")
+		return "", "Invalid JSON body"
 	}
 	fields, _ := body.(map[string]any)
 	value, given := fields["name"]
 	if !given {
-		return "", nil
+		return "", ""
 	}
 	name, ok := value.(string)
 	switch {
 	case !ok:
-		return "", errors.New("name must be a string when provided")
+		return "", "name must be a string when provided"
 	case name == "" || len(name) > 63:
-		return "", fmt.Errorf("Tunnel name '%s' must be 1–63 characters long.", name)
+		return "", fmt.Sprintf("Tunnel name '%s' must be 1–63 characters long.", name)
 	case !tunnelLabel.MatchString(name):
-		return "", fmt.Errorf("Tunnel name '%s' is not a valid DNS label. Use lowercase letters, digits, "+
+		return "", fmt.Sprintf("Tunnel name '%s' is not a valid DNS label. Use lowercase letters, digits, "+
 			"and internal hyphens only (no dots, no leading/trailing hyphens).", name)
 	}
-	return name, nil
+	return name, ""
 }
