@@ -136,6 +136,7 @@ sandbox=$(output sandbox_id)
 headline 'The outputs' \
   'The report is what the program printed in the sandbox.'
 (cd "$work/quickstart" && "$cli" output -no-color) | indent
+[[ $(output report) == '3 orders, 42 EUR' ]] || die 'the report is not the one expected'
 
 headline 'Look into the sandbox, past the provider' \
   'The bridge itself is asked, so this is what really lies there: paths, modes and bytes.'

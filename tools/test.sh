@@ -40,6 +40,9 @@ flags=(-count=1 -timeout=45m)
 # The race detector needs cgo and a C compiler.
 if [[ $(go env CGO_ENABLED) == 1 ]] && command -v "$(go env CC)" >/dev/null; then
   flags+=(-race)
+  # A program built for the race detector waits a second before it exits. The
+  # tests start hundreds: the provider as a plugin, and the sandboxes.
+  export GORACE="atexit_sleep_ms=10 ${GORACE:-}"
 else
   printf 'no C compiler found: running without the race detector\n' >&2
 fi

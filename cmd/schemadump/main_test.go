@@ -2,35 +2,18 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
+	"terraform-provider-cloudflaresandbox/internal/clitest"
 	"terraform-provider-cloudflaresandbox/internal/provider"
 )
 
-// TestMain serves the provider when Terraform starts this test binary as a
-// plugin, so that the comparison below needs no separate build.
 func TestMain(m *testing.M) {
-	if os.Getenv("TF_PLUGIN_MAGIC_COOKIE") == "" {
-		os.Exit(m.Run())
-	}
-
-	err := providerserver.Serve(context.Background(), provider.New("dev"), providerserver.ServeOpts{
-		Address:         provider.Address,
-		ProtocolVersion: 6,
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	os.Exit(clitest.Main(m))
 }
 
 func TestDumpIsDeterministic(t *testing.T) {
@@ -46,20 +29,18 @@ func TestDumpIsDeterministic(t *testing.T) {
 func TestDumpAgreesWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 
-	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if os.Getenv("TF_ACC") == "" || cli == "" {
-		t.Skip("needs TF_ACC=1 and TF_ACC_TERRAFORM_PATH, as `make test` sets them")
-	}
+	cli := clitest.New(t)
+	cli.Require(t)
 
 	ours := withoutDialect(providerFrom(t, dumped(t)))
-	theirs := withoutDialect(providerFrom(t, printed(t, cli)))
+	theirs := withoutDialect(providerFrom(t, cli.Run(t, "providers", "schema", "-json")))
 
 	if _, ok := theirs["resource_schemas"]; !ok {
-		t.Fatalf("%s printed no resource schemas", cli)
+		t.Fatal("the command line printed no resource schemas")
 	}
 	for part, want := range theirs {
 		if diff := cmp.Diff(want, ours[part]); diff != "" {
-			t.Errorf("%s: -%s +schemadump\n%s", part, filepath.Base(cli), diff)
+			t.Errorf("%s: -command line +schemadump\n%s", part, diff)
 		}
 	}
 }
@@ -89,46 +70,6 @@ func dumped(t *testing.T) []byte {
 	}
 
 	return out.Bytes()
-}
-
-// printed is what the command-line tool says about this provider.
-func printed(t *testing.T, cli string) []byte {
-	t.Helper()
-
-	plugins, work := t.TempDir(), t.TempDir()
-
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(plugins, "terraform-provider-cloudflaresandbox")); err != nil {
-		t.Fatal(err)
-	}
-
-	cliConfig := filepath.Join(work, "cli.tfrc")
-	writeFile(t, cliConfig, fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n}\n", provider.Address, plugins))
-	writeFile(t, filepath.Join(work, "main.tf"), fmt.Sprintf("terraform {\n  required_providers {\n    cloudflaresandbox = {\n      source = %q\n    }\n  }\n}\n", provider.Address))
-
-	cmd := exec.CommandContext(t.Context(), cli, "providers", "schema", "-json")
-	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+cliConfig, "TF_DATA_DIR="+filepath.Join(work, "data"), "CHECKPOINT_DISABLE=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd, err, &stderr)
-	}
-
-	return out
-}
-
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // providerFrom is the one provider in a schema document, by part.

@@ -11,7 +11,7 @@ resource "cloudflaresandbox_file" "settings" {
 resource "cloudflaresandbox_file" "tool" {
   sandbox_id = cloudflaresandbox_sandbox.build.id
   path       = "/workspace/bin/tool"
-  source     = "${path.module}/tool"
+  source     = "${path.module}/tool.sh"
   mode       = "0755"
 }
 

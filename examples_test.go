@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"terraform-provider-cloudflaresandbox/internal/clitest"
+	"terraform-provider-cloudflaresandbox/internal/localbridge"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(clitest.Main(m))
+}
+
+// Every example is what a reader copies first: it must be valid, apply, be
+// stable afterwards and leave nothing behind.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+
+	for _, example := range examples(t) {
+		t.Run(strings.TrimPrefix(example, "examples/"), func(t *testing.T) {
+			t.Parallel()
+
+			cli := clitest.New(t)
+			if err := os.CopyFS(cli.Dir, os.DirFS(example)); err != nil {
+				t.Fatal(err)
+			}
+			if !mentions(t, cli.Dir, "required_providers") {
+				cli.Require(t)
+			}
+			cli.Env = []string{"TF_VAR_token=not-a-secret", "TF_VAR_bridge_key=not-a-secret"}
+
+			cli.Run(t, "validate")
+
+			if example == "examples/provider" {
+				return // names a bridge that does not exist
+			}
+			applyExample(t, cli)
+		})
+	}
+}
+
+// applyExample takes an example from apply to destroy on a bridge of its own.
+func applyExample(t *testing.T, cli *clitest.CLI) {
+	t.Helper()
+
+	bridge, err := localbridge.Start(t.Context(), localbridge.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { bridge.Close() })
+	cli.Env = append(cli.Env, "CLOUDFLARE_SANDBOX_API_URL="+bridge.URL(), "CLOUDFLARE_SANDBOX_API_KEY="+bridge.Key())
+
+	// An example of an import names a sandbox that is not there.
+	removeAll(t, filepath.Join(cli.Dir, "import*.tf"))
+
+	cli.Run(t, "apply", "-auto-approve")
+
+	// A plan with changes exits with 2, which fails the test.
+	cli.Run(t, "plan", "-detailed-exitcode")
+
+	cli.Run(t, "destroy", "-auto-approve")
+	if left := bridge.Assigned(); left != 0 {
+		t.Errorf("%d containers are left after destroy", left)
+	}
+}
+
+// examples are the directories with configurations in them.
+func examples(t *testing.T) []string {
+	t.Helper()
+
+	var dirs []string
+	err := filepath.WalkDir("examples", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		configurations, err := filepath.Glob(filepath.Join(path, "*.tf"))
+		if len(configurations) > 0 {
+			dirs = append(dirs, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) == 0 {
+		t.Fatal("no examples found")
+	}
+
+	return dirs
+}
+
+// mentions reports whether a configuration in dir has a word in it.
+func mentions(t *testing.T, dir, word string) bool {
+	t.Helper()
+
+	files, err := filepath.Glob(filepath.Join(dir, "*.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(content, []byte(word)) {
+			return true
+		}
+	}
+
+	return false
+}
+
+func removeAll(t *testing.T, pattern string) {
+	t.Helper()
+
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
