@@ -24,12 +24,7 @@ func execArguments() map[string]schema.Attribute {
 				"no shell reads them, so `*`, `$` and `;` mean nothing. Exactly one of `command` and `script` is needed.",
 			ElementType: types.StringType,
 			Optional:    true,
-			Validators: []validator.List{
-				listvalidator.ExactlyOneOf(path.MatchRoot("script")),
-				listvalidator.SizeAtLeast(1),
-				listvalidator.NoNullValues(),
-				listvalidator.ValueStringsAre(argument()),
-			},
+			Validators:  append(words(), listvalidator.ExactlyOneOf(path.MatchRoot("script"))),
 		},
 		"script": schema.StringAttribute{
 			MarkdownDescription: "Text of a script. It is put into a private file in the sandbox, whose path the interpreter gets as its last " +
@@ -42,12 +37,7 @@ func execArguments() map[string]schema.Attribute {
 				"first command that fails.",
 			ElementType: types.StringType,
 			Optional:    true,
-			Validators: []validator.List{
-				listvalidator.AlsoRequires(path.MatchRoot("script")),
-				listvalidator.SizeAtLeast(1),
-				listvalidator.NoNullValues(),
-				listvalidator.ValueStringsAre(argument()),
-			},
+			Validators:  append(words(), listvalidator.AlsoRequires(path.MatchRoot("script"))),
 		},
 		"working_dir": schema.StringAttribute{
 			MarkdownDescription: "Directory to run in: an absolute path, or one relative to `/workspace`. It has to exist. " +

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -238,7 +237,7 @@ func (m *sandboxModel) start(ctx context.Context, conn *connection, diags *diag.
 
 // refuseUnsupported catches the values that were unknown when the plan was made.
 func (m *sandboxModel) refuseUnsupported(diags *diag.Diagnostics) {
-	values := map[string]attr.Value{
+	values := map[string]types.Dynamic{
 		"network_policy": m.NetworkPolicy,
 		"allowed_hosts":  m.AllowedHosts,
 		"gpu":            m.GPU,

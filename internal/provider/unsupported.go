@@ -3,11 +3,11 @@ package provider
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // unsupported is an attribute that exists to be refused. Other sandbox services
@@ -54,9 +54,10 @@ func (u unsupported) attribute() schema.DynamicAttribute {
 	}
 }
 
-// refuse reports a value, whatever it is. Unknown values pass until they are known.
-func (u unsupported) refuse(value attr.Value, at path.Path, diags *diag.Diagnostics) {
-	if value.IsNull() || value.IsUnknown() {
+// refuse reports a value, whatever it is. Unknown values pass until they are
+// known; a value can be null or unknown of a type that is known already.
+func (u unsupported) refuse(value types.Dynamic, at path.Path, diags *diag.Diagnostics) {
+	if value.IsNull() || value.IsUnderlyingValueNull() || value.IsUnknown() || value.IsUnderlyingValueUnknown() {
 		return
 	}
 

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
@@ -129,6 +131,41 @@ func argument() stringCheck {
 		description: "text without NUL characters",
 		summary:     "Invalid text",
 		check:       withoutNUL,
+	}
+}
+
+// words checks a program and its arguments.
+func words() []validator.List {
+	return []validator.List{
+		listvalidator.SizeAtLeast(1),
+		listvalidator.NoNullValues(),
+		listvalidator.ValueStringsAre(argument()),
+		firstWord{},
+	}
+}
+
+// firstWord refuses a list whose first word can be no program.
+type firstWord struct{}
+
+var _ validator.List = firstWord{}
+
+func (firstWord) Description(context.Context) string {
+	return "starts with the name or the path of a program"
+}
+
+func (v firstWord) MarkdownDescription(ctx context.Context) string {
+	return v.Description(ctx)
+}
+
+func (firstWord) ValidateList(_ context.Context, req validator.ListRequest, resp *validator.ListResponse) {
+	elements := req.ConfigValue.Elements()
+	if len(elements) == 0 {
+		return
+	}
+
+	if program, ok := elements[0].(types.String); ok && program.Equal(types.StringValue("")) {
+		resp.Diagnostics.AddAttributeError(req.Path.AtListIndex(0), "Invalid command",
+			"The first word is the program to run, and it is empty.")
 	}
 }
 
