@@ -222,5 +222,5 @@ func pivot() error {
 			return err
 		}
 	}
-	return nil
+	return os.Chmod("/root", 0)
 }

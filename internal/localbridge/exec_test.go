@@ -204,8 +204,8 @@ func TestABackgroundChildHoldsTheStreamOpen(t *testing.T) {
 	stream := c.open("a", argvBody("sh", "-c", "(read x <p; echo late) & echo early"))
 	defer stream.close()
 	stream.next()
-	if stream.stdout != "early\n" {
-		t.Error(stream.result)
+	if got := stream.out.String(); got != "early\n" {
+		t.Errorf("first event: %q", got)
 	}
 	c.sh("a", "echo x >p") // only this lets the child end
 	stream.rest()

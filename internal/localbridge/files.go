@@ -69,10 +69,12 @@ func (b *Bridge) putFile(w http.ResponseWriter, r *request, name string) {
 // readBody reads a body of at most limit bytes and tells the size of a longer
 // one without keeping it.
 func readBody(r *request, limit int64) (body []byte, size int64, err error) {
-	body, err = io.ReadAll(io.LimitReader(r.Body, limit))
-	if err != nil {
+	var buffer bytes.Buffer
+	buffer.Grow(int(min(max(r.ContentLength, 0), limit) + bytes.MinRead))
+	if _, err := buffer.ReadFrom(io.LimitReader(r.Body, limit)); err != nil {
 		return nil, 0, err
 	}
+	body = buffer.Bytes()
 	rest, err := io.Copy(io.Discard, r.Body)
 	return body, int64(len(body)) + rest, err
 }

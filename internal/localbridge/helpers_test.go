@@ -70,8 +70,12 @@ func (c *client) raw(method, target, body string, headers ...string) answer {
 	for _, header := range headers {
 		request.WriteString(header + "\r\n")
 	}
-	request.WriteString("\r\n" + body)
+	request.WriteString("\r\n")
 	if _, err := conn.Write(request.Bytes()); err != nil {
+		c.t.Error(err)
+		return answer{}
+	}
+	if _, err := io.WriteString(conn, body); err != nil {
 		c.t.Error(err)
 		return answer{}
 	}
@@ -135,9 +139,10 @@ func (c *client) execBody(id, body string) result {
 // eventReader reads an exec stream event by event.
 type eventReader struct {
 	result
-	t    *testing.T
-	body io.ReadCloser
-	scan *bufio.Reader
+	t        *testing.T
+	body     io.ReadCloser
+	scan     *bufio.Reader
+	out, err bytes.Buffer
 }
 
 func (c *client) open(id, body string) *eventReader {
@@ -184,17 +189,19 @@ func (r *eventReader) next() bool {
 			r.t.Error(err)
 		}
 		if name == "stdout" {
-			r.stdout += string(decoded)
+			r.out.Write(decoded)
 		} else {
-			r.stderr += string(decoded)
+			r.err.Write(decoded)
 		}
 	}
 	return true
 }
 
+// rest reads the events to the end and sums up.
 func (r *eventReader) rest() {
 	for r.next() {
 	}
+	r.stdout, r.stderr = r.out.String(), r.err.String()
 }
 
 // argvBody is the body of an exec.

@@ -41,6 +41,9 @@ func (d *lossyDecoder) run(data []byte, end bool) []byte {
 		d.started = true
 		data = bytes.TrimPrefix(data, byteOrderMark)
 	}
+	if utf8.Valid(data) {
+		return data
+	}
 	out := make([]byte, 0, len(data))
 	for len(data) > 0 {
 		if r, size := utf8.DecodeRune(data); r != utf8.RuneError || size > 1 {

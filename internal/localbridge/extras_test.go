@@ -1,0 +1,216 @@
+package localbridge
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestTunnels: ports, names, and that the URL leads to the port (OBSERVED.md, i).
+func TestTunnels(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	invalidPort := failure("Invalid port", codeInvalid)
+	for _, port := range []string{"80", "3000", "70000", "0", "-1", "1023", "abc", "8080.5", "0x", "NaN", "Infinity"} {
+		wantAnswer(t, port, c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 400, invalidPort)
+		wantAnswer(t, port, c.do("DELETE", "/v1/sandbox/a/tunnel/"+port, ""), 400, invalidPort)
+	}
+	for port, number := range map[string]int{"1024": 1024, "65535": 65535, "8787": 8787, "0x1F90": 8080, "1e4": 10000, "%208081": 8081} {
+		got := c.do("POST", "/v1/sandbox/a/tunnel/"+port, "")
+		if !strings.Contains(got.body, fmt.Sprintf(`"port":%d,`, number)) {
+			t.Error(port, got)
+		}
+		wantAnswer(t, port, c.do("DELETE", "/v1/sandbox/a/tunnel/"+port, ""), 204, "")
+		wantAnswer(t, port, c.do("DELETE", "/v1/sandbox/a/tunnel/"+port, ""), 204, "")
+	}
+	for body, want := range map[string]string{
+		`{"name":5}`:           "name must be a string when provided",
+		`notjson`:              "Invalid JSON body",
+		`{"name":"Bad Name!"}`: "Tunnel name 'Bad Name!' is not a valid DNS label. Use lowercase letters, digits, and internal hyphens only (no dots, no leading/trailing hyphens).",
+	} {
+		wantAnswer(t, body, c.do("POST", "/v1/sandbox/a/tunnel/8080", body), 400, failure(want, codeInvalid))
+	}
+
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello from ", r.URL.Path) }))
+	defer service.Close()
+	_, port, _ := net.SplitHostPort(service.Listener.Addr().String())
+	first := c.do("POST", "/v1/sandbox/a/tunnel/"+port, `{"name":"app"}`)
+	var info tunnelInfo
+	if err := json.Unmarshal([]byte(first.body), &info); err != nil {
+		t.Fatal(err, first)
+	}
+	if info.ID == "" || info.Hostname == "" || info.CreatedAt == "" || info.Name != "app" || strconv.Itoa(info.Port) != port {
+		t.Errorf("%+v", info)
+	}
+	wantAnswer(t, "get or create", c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 200, first.body)
+	response, err := http.Get(info.URL + "/page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := io.ReadAll(response.Body)
+	response.Body.Close()
+	if string(page) != "hello from /page" {
+		t.Errorf("%s", page)
+	}
+	c.bridge.Kill("a")
+	<-c.bridge.tunnelsClosed(info.URL)
+}
+
+// tunnelsClosed is closed at once when nothing listens behind a URL any more.
+func (b *Bridge) tunnelsClosed(url string) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			response, err := http.Get(url)
+			if err != nil {
+				return
+			}
+			response.Body.Close()
+		}
+	}()
+	return done
+}
+
+const goodCredentials = `"credentials":{"accessKeyId":"a","secretAccessKey":"s"}`
+
+// TestMountChecks: OBSERVED.md, j.
+func TestMountChecks(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	for _, row := range []struct {
+		body   string
+		status int
+		want   string
+	}{
+		{`x`, 400, "Invalid JSON body"},
+		{`{"mountPath":"/workspace/m","options":{}}`, 400, "binding must be a non-empty string for R2 binding mounts"},
+		{`{"bucket":"b","mountPath":"/workspace/m"}`, 400, "options must be an object"},
+		{`{"bucket":"","mountPath":"/workspace/m","options":{}}`, 400, "bucket must be a non-empty string"},
+		{`{"mountPath":"","options":{}}`, 400, "mountPath must be a non-empty string"},
+		{`{"mountPath":"rel","options":{}}`, 400, "mountPath must be an absolute path (start with /)"},
+		{`{"bucket":"b","mountPath":"/m","options":[]}`, 400, "options must be an object"},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":5}}`, 400, "options.endpoint must be a string when provided"},
+		{`{"binding":"","mountPath":"/m","options":{}}`, 400, "binding must be a non-empty string when provided"},
+		{`{"binding":5,"mountPath":"/m","options":{}}`, 400, "binding must be a string when provided"},
+		{`{"binding":"X","mountPath":"/m","options":{"endpoint":"https://e"}}`, 400, "Provide either binding or options.endpoint, not both"},
+		{`{"binding":"X","mountPath":"/m","options":{}}`, 502, `mount failed: InvalidMountConfigError: R2 binding "X" not found in Worker env. ` +
+			`Ensure the binding name matches the bucket binding configured in wrangler.jsonc.`},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e","readOnly":"yes"}}`, 400, "options.readOnly must be a boolean when provided"},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e","s3fsOptions":"x"}}`, 400, "options.s3fsOptions must be an array of strings when provided"},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e","prefix":5}}`, 400, "options.prefix must be a string when provided"},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e","credentialProxy":1}}`, 400, "options.credentialProxy must be a boolean when provided"},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e","credentials":{"accessKeyId":"a"}}}`, 400, "options.credentials must include string accessKeyId and secretAccessKey"},
+		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e"}}`, 502, "mount failed: MissingCredentialsError: No credentials found. " +
+			"Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY environment variables, or pass explicit credentials in options."},
+		{`{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"notaurl",` + goodCredentials + `}}`, 502,
+			`mount failed: InvalidMountConfigError: Invalid endpoint URL: "notaurl". Must be a valid HTTP(S) URL.`},
+	} {
+		code := codeInvalid
+		if row.status == 502 {
+			code = codeMount
+		}
+		wantAnswer(t, row.body, c.do("POST", "/v1/sandbox/a/mount", row.body), row.status, failure(row.want, code))
+	}
+	for body, want := range map[string]string{
+		`{"mountPath":"/"}`:     "mountPath must not resolve to / (filesystem root)",
+		`{"mountPath":"/a/.."}`: "mountPath must not resolve to / (filesystem root)",
+		`{"mountPath":"rel"}`:   "mountPath must be an absolute path (start with /)",
+		`{}`:                    "mountPath must be a non-empty string",
+		`x`:                     "Invalid JSON body",
+	} {
+		wantAnswer(t, body, c.do("POST", "/v1/sandbox/a/unmount", body), 400, failure(want, codeInvalid))
+	}
+	wantAnswer(t, "unmount of nothing", c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"/workspace/m"}`), 502,
+		failure("unmount failed: InvalidMountConfigError: No active mount found at path: /workspace/m", codeUnmount))
+	for _, route := range []string{"mount", "unmount"} {
+		wantAnswer(t, route+" null", c.do("POST", "/v1/sandbox/a/"+route, "null"), 500, "Internal Server Error")
+	}
+}
+
+func TestAMountIsAMountPoint(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{Bindings: []string{"BUCKET"}})
+	for name, body := range map[string]string{
+		"/workspace/m": `{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example",` + goodCredentials + `}}`,
+		"/workspace/r": `{"binding":"BUCKET","mountPath":"/workspace/r","options":{"readOnly":true,"prefix":"/p"}}`,
+	} {
+		wantAnswer(t, name, c.do("POST", "/v1/sandbox/a/mount", body), 200, `{"ok":true}`)
+		if got := c.exec("a", "mountpoint", "-q", name); got.end() != exited(0) {
+			t.Error(name, got)
+		}
+		if got := c.do("POST", "/v1/sandbox/a/mount", body); got.status != 502 || !strings.Contains(got.body, "already in use") {
+			t.Error(name, got)
+		}
+	}
+	if got := c.sh("a", "touch m/f && ! touch r/f 2>/dev/null && echo right"); got.stdout != "right\n" {
+		t.Error(got)
+	}
+	for _, name := range []string{"/workspace/m", "/workspace/r"} {
+		wantAnswer(t, name, c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"`+name+`"}`), 200, `{"ok":true}`)
+		if got := c.exec("a", "test", "!", "-e", name); got.end() != exited(0) {
+			t.Error(name, got)
+		}
+	}
+}
+
+// TestArchives: OBSERVED.md, k.
+func TestArchives(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	const persist, hydrate = "/v1/sandbox/a/persist", "/v1/sandbox/a/hydrate"
+	c.sh("a", "mkdir -p d/e node_modules; echo 1 >d/e/f.log; echo 2 >'a b'; ln -s d l; touch node_modules/x")
+	archive := c.do("POST", persist, "")
+	if got := members(t, archive.body); !slices.Equal(got, []string{"./", "./a b", "./d/", "./d/e/", "./d/e/f.log", "./l", "./node_modules/", "./node_modules/x"}) {
+		t.Errorf("%q", got)
+	}
+	if got := members(t, c.do("POST", persist+"?excludes=node_modules,*.log,", "").body); !slices.Equal(got, []string{"./", "./a b", "./d/", "./d/e/", "./l"}) {
+		t.Errorf("%q", got)
+	}
+	wantAnswer(t, "..", c.do("POST", persist+"?excludes=a..b", ""), 400, failure(`exclude paths must not contain ".."`, codeInvalid))
+	if got := c.sh("a", "ls /tmp"); got.stdout != "" {
+		t.Error("left over:", got)
+	}
+	c.bridge.Kill("a")
+	wantAnswer(t, "hydrate", c.do("POST", hydrate, archive.body), 200, `{"ok":true}`)
+	if got := c.sh("a", "cat d/e/f.log 'a b'; readlink l"); got.stdout != "1\n2\nd\n" {
+		t.Error(got)
+	}
+	wantAnswer(t, "empty", c.do("POST", hydrate, ""), 400, failure("Empty tar payload", codeInvalid))
+	wantAnswer(t, "garbage", c.do("POST", hydrate, "this is not a tar archive at all"), 502, failure("tar extract failed (exit 2): "+
+		"tar: This does not look like a tar archive\ntar: Exiting with failure status due to previous errors\n", codeArchiveWrite))
+	wantAnswer(t, "zeros", c.do("POST", hydrate, strings.Repeat("\x00", 10240)), 200, `{"ok":true}`)
+	wantAnswer(t, "12.99 MB", c.do("POST", hydrate, strings.Repeat("\x00", 12_994_560)), 502,
+		failure("hydrate failed: "+interrupted("files.writeFile"), codeArchiveWrite))
+	wantAnswer(t, "34 MB", c.do("POST", hydrate, strings.Repeat("\x00", 33_996_800)), 400,
+		failure("tar payload too large: 33996800 bytes exceeds the 33554432-byte limit", codeInvalid))
+	c.sh("a", "touch noperm; chmod 0 noperm")
+	wantAnswer(t, "unreadable", c.do("POST", persist, ""), 502, failure("tar failed (exit 2): tar: ./noperm: Cannot open: Permission denied\n"+
+		"tar: Exiting with failure status due to previous errors\n", codeArchiveRead))
+}
+
+func members(t *testing.T, archive string) []string {
+	t.Helper()
+	var names []string
+	reader := tar.NewReader(bytes.NewReader([]byte(archive)))
+	for {
+		header, err := reader.Next()
+		if err != nil {
+			if err != io.EOF {
+				t.Error(err)
+			}
+			slices.Sort(names)
+			return names
+		}
+		names = append(names, header.Name)
+	}
+}
