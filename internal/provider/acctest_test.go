@@ -35,8 +35,8 @@ type testBridge struct {
 
 	url    string // of the recorder, for provider blocks
 	key    string
+	target string              // the bridge itself
 	local  *localbridge.Bridge // nil for a bridge that was given
-	direct *bridge.Client      // past the recorder, to look from inside
 }
 
 // acceptance skips a test that was not asked for, and lets the others run side
@@ -96,13 +96,9 @@ func startLocal(t *testing.T, config localbridge.Config) *testBridge {
 func newTestBridge(t *testing.T, url, key string, local *localbridge.Bridge) *testBridge {
 	t.Helper()
 
-	direct, err := bridge.New(bridge.Config{URL: url, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
 	recorder := newRecorder(t, url)
 
-	return &testBridge{t: t, recorder: recorder, url: recorder.url, key: key, local: local, direct: direct}
+	return &testBridge{t: t, recorder: recorder, url: recorder.url, key: key, target: url, local: local}
 }
 
 // run is a test of the provider against this bridge, at whose end nothing may
@@ -138,6 +134,12 @@ const oneSandbox = `
 resource "cloudflaresandbox_sandbox" "test" {}
 `
 
+// direct is a client past the recorder. It is a new one each time: one that has
+// seen a container before would take the next for a fault.
+func (b *testBridge) direct() (*bridge.Client, error) {
+	return bridge.New(bridge.Config{URL: b.target, Key: b.key})
+}
+
 // inside runs a script in a sandbox as somebody there would, and returns what
 // it prints.
 func (b *testBridge) inside(sandboxID, script string) string {
@@ -155,7 +157,11 @@ func (b *testBridge) tryInside(sandboxID, script string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	sandbox, err := b.direct.Sandbox(sandboxID)
+	client, err := b.direct()
+	if err != nil {
+		return "", err
+	}
+	sandbox, err := client.Sandbox(sandboxID)
 	if err != nil {
 		return "", err
 	}
@@ -175,7 +181,11 @@ func (b *testBridge) tryInside(sandboxID, script string) (string, error) {
 func (b *testBridge) occupy() string {
 	b.t.Helper()
 
-	id, err := b.direct.CreateSandbox(b.t.Context())
+	client, err := b.direct()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	id, err := client.CreateSandbox(b.t.Context())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -21,9 +22,10 @@ import (
 type recorder struct {
 	url string
 
-	mu       sync.Mutex
-	requests map[string]int
-	uploaded int64
+	mu         sync.Mutex
+	requests   map[string]int
+	uploaded   int64
+	downloaded int64
 }
 
 func newRecorder(t *testing.T, target string) *recorder {
@@ -38,6 +40,10 @@ func newRecorder(t *testing.T, target string) *recorder {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(request *httputil.ProxyRequest) { request.SetURL(parsed) },
 		FlushInterval: -1,
+		ModifyResponse: func(response *http.Response) error {
+			response.Body = &countedBody{ReadCloser: response.Body, recorder: r}
+			return nil
+		},
 		// A provider that goes away in the middle is a part of some tests.
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
@@ -74,7 +80,7 @@ func (r *recorder) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests = map[string]int{}
-	r.uploaded = 0
+	r.uploaded, r.downloaded = 0, 0
 }
 
 // sent lists the requests since the last forget, as "2 POST sandbox, ...".
@@ -90,11 +96,29 @@ func (r *recorder) sent() string {
 	return strings.Join(sent, ", ")
 }
 
-func (r *recorder) uploadedBytes() int64 {
+// transferred is how many bytes bodies had since the last forget.
+func (r *recorder) transferred() (uploaded, downloaded int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.uploaded
+	return r.uploaded, r.downloaded
+}
+
+// countedBody counts what is read of a response.
+type countedBody struct {
+	io.ReadCloser
+
+	recorder *recorder
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+
+	b.recorder.mu.Lock()
+	defer b.recorder.mu.Unlock()
+	b.recorder.downloaded += int64(n)
+
+	return n, err
 }
 
 // forgetAtPlan starts a new count once the plan is made, so that what follows

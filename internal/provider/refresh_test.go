@@ -1,0 +1,218 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"terraform-provider-cloudflaresandbox/internal/localbridge"
+)
+
+const noWake = "wake_on_refresh = false"
+
+func TestRefreshThatMayNotWakeStartsNothing(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	config := b.config(oneFile(`path = "file"`, `content = "x"`), noWake)
+	var id string
+
+	b.run(
+		resource.TestStep{
+			Config:            config,
+			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
+		},
+		resource.TestStep{
+			// Another sandbox runs, so the pool's figures prove nothing about this one.
+			PreConfig: func() {
+				b.occupy()
+				b.local.Sleep(id)
+				b.forget()
+			},
+			Config: config,
+			ConfigPlanChecks: before(
+				plancheck.ExpectEmptyPlan(),
+				b.sentAtPlan("2 GET pool/stats"),
+				onPlan(func(*tfjson.Plan) error { return b.expectRunning(1) }),
+			),
+		},
+		resource.TestStep{
+			// Nothing runs: that is proof.
+			PreConfig: func() {
+				b.local.SleepAll()
+				b.forget()
+			},
+			Config: config,
+			ConfigPlanChecks: before(
+				action(sandbox, plancheck.ResourceActionUpdate),
+				changes(sandbox, "instance_id"),
+				action(file, plancheck.ResourceActionCreate),
+				b.sentAtPlan("2 GET pool/stats"),
+				onPlan(func(*tfjson.Plan) error { return b.expectRunning(0) }),
+			),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(sandbox, tfjsonpath.New("id"), knownvalue.StringFunc(same(&id))),
+				b.expectInside(&id, "cat file", "x"),
+			},
+		},
+	)
+}
+
+func (b *testBridge) expectRunning(want int) error {
+	if got := b.local.Assigned(); got != want {
+		return fmt.Errorf("%d containers run, want %d", got, want)
+	}
+
+	return nil
+}
+
+// What cannot have survived is not woken to be removed.
+func TestDestroyOfWhatSleepsStartsNothing(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	config := b.config(oneFile(`path = "file"`, `content = "x"`), noWake)
+
+	b.run(
+		resource.TestStep{Config: config},
+		resource.TestStep{
+			Config:  config,
+			Destroy: true,
+			ConfigPlanChecks: before(onPlan(func(*tfjson.Plan) error {
+				b.local.SleepAll()
+				b.forget()
+				return nil
+			})),
+			// The file is known to be gone. That the sandbox is cannot be known of its
+			// id alone, and its DELETE is the proof.
+			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("1 DELETE sandbox/:id, 1 GET pool/stats")},
+		},
+	)
+}
+
+func TestDestroyAtTheInstanceLimitSucceeds(t *testing.T) {
+	b := localBridge(t, localbridge.Config{MaxInstances: 1})
+	var id, other string
+
+	b.run(
+		resource.TestStep{
+			Config:            b.config(oneFile(`path = "file"`, `content = "x"`)),
+			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				b.local.Sleep(id)
+				other = b.occupy()
+			},
+			Config:  b.config(oneFile(`path = "file"`, `content = "x"`)),
+			Destroy: true,
+			ConfigStateChecks: []statecheck.StateCheck{onState(func(*tfjson.State) error {
+				b.local.Kill(other)
+				return nil
+			})},
+		},
+	)
+}
+
+// fleet is ten sandboxes with five files each.
+func fleet(contents func(sandbox, file int) string) string {
+	var config strings.Builder
+
+	for s := range 10 {
+		fmt.Fprintf(&config, "resource \"cloudflaresandbox_sandbox\" \"s%d\" {}\n", s)
+		for f := range 5 {
+			fmt.Fprintf(&config, "resource \"cloudflaresandbox_file\" \"s%df%d\" {\n"+
+				"  sandbox_id = cloudflaresandbox_sandbox.s%d.id\n  path = \"file%d\"\n  content = %s\n}\n",
+				s, f, s, f, hcl(contents(s, f)))
+		}
+	}
+
+	return config.String()
+}
+
+func TestManySandboxesAndFilesAtOnceLoseNothing(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	contents := func(s, f int) string { return fmt.Sprintf("file %d of sandbox %d", f, s) }
+	ids := make([]string, 10)
+
+	intact := []statecheck.StateCheck{}
+	for s := range ids {
+		files := map[string][]byte{}
+		for f := range 5 {
+			files[fmt.Sprintf("file%d", f)] = []byte(contents(s, f))
+		}
+		intact = append(intact, b.expectFiles(&ids[s], files))
+	}
+	intact = append(intact, onState(func(*tfjson.State) error { return b.expectRunning(10) }))
+
+	first := []statecheck.StateCheck{}
+	plan := []plancheck.PlanCheck{}
+	again := []statecheck.StateCheck{}
+	for s := range ids {
+		address := fmt.Sprintf("cloudflaresandbox_sandbox.s%d", s)
+		first = append(first, capture(address, "id", &ids[s]))
+		again = append(again, statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringFunc(same(&ids[s]))))
+		for f := range 5 {
+			plan = append(plan, action(fmt.Sprintf("cloudflaresandbox_file.s%df%d", s, f), plancheck.ResourceActionCreate))
+		}
+	}
+
+	b.run(
+		resource.TestStep{
+			Config: b.config(fleet(contents)),
+			ConfigStateChecks: append(append(first, intact...), onState(func(*tfjson.State) error {
+				if started := b.local.ContainersStarted(); started != len(ids) {
+					return fmt.Errorf("%d containers were started", started)
+				}
+				return nil
+			})),
+		},
+		resource.TestStep{
+			// Every container is put to sleep: what is gone is seen, and brought back
+			// under the same ids.
+			PreConfig:         b.local.SleepAll,
+			Config:            b.config(fleet(contents)),
+			ConfigPlanChecks:  before(plan...),
+			ConfigStateChecks: append(again, intact...),
+		},
+	)
+}
+
+// Between a plan and its apply a container can be lost as well. The apply
+// carries out what was planned, and the next plan sees the rest.
+func TestContainerLostBetweenPlanAndApply(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	var id string
+	config := func(content string) string {
+		return b.config(oneSandbox +
+			fileBlock("kept", `path = "kept"`, `content = "kept"`) +
+			fileBlock("test", `path = "file"`, set("content", content)))
+	}
+
+	b.run(
+		resource.TestStep{
+			Config:            config("first"),
+			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
+		},
+		resource.TestStep{
+			Config: config("second"),
+			ConfigPlanChecks: before(
+				action(file, plancheck.ResourceActionUpdate),
+				onPlan(func(*tfjson.Plan) error {
+					b.local.Kill(id)
+					return nil
+				}),
+			),
+			ConfigStateChecks:  []statecheck.StateCheck{b.expectInside(&id, "ls; cat file", "file\nsecond")},
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			Config:            config("second"),
+			ConfigPlanChecks:  before(action("cloudflaresandbox_file.kept", plancheck.ResourceActionCreate)),
+			ConfigStateChecks: []statecheck.StateCheck{b.expectInside(&id, "cat kept", "kept")},
+		},
+	)
+}
