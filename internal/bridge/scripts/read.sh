@@ -10,7 +10,8 @@ readonly IS_DIRECTORY=90 MISSING=94 UNREADABLE=95 NOT_REGULAR=96 LINKED=97
 
 main() {
   local path=$1 limit=$2 mode size sum
-  [[ -e $path || -L $path ]] || return "$MISSING"
+  # Of a link, what it leads to.
+  [[ -e $path ]] || return "$MISSING"
   [[ -d $path ]] && return "$IS_DIRECTORY"
   [[ -f $path ]] || return "$NOT_REGULAR"
   [[ -r $path ]] || return "$UNREADABLE"

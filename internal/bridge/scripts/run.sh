@@ -24,6 +24,7 @@ shift 8
 run=$runs/$nonce
 
 end() {
+  cleared
   printf '%s end %s\n' "$nonce" "$*"
   exit
 }
@@ -81,13 +82,34 @@ launch() {
   exec -- "$@"
 }
 
+# drained READER: returns when the reader of an output stream has taken all that the command has written. It ends when
+# nobody holds the stream any more. Where a background process of the command does, the reader sleeps once the stream is
+# empty; a process that writes on and on keeps it busy, but not with what was written 2 seconds ago.
+drained() {
+  local tick line
+  for ((tick = 0; tick < 2000; tick++)); do
+    read -r line 2>/dev/null <"/proc/$1/stat" || return
+    [[ ${line##*) } == [SZX]* ]] && return
+    # Nobody rings yet: a pause that takes no process.
+    read -r -t 0.001 -u "$bell"
+  done
+}
+
 # supervise runs the command in a process group of its own, ends it after the timeout, and records how it ended.
+#
+# The command writes into pipes, as it would under docker run, and not into the files themselves: a program that opens
+# /dev/stderr would empty a file.
 supervise() {
-  local child timer code timed_out=0 input=/dev/null
+  local child timer code timed_out=0 input=/dev/null out err out_reader err_reader
   ((has_stdin)) && input=$run/stdin
+  exec {out}> >(exec cat >"$run/out")
+  out_reader=$!
+  exec {err}> >(exec cat >"$run/err")
+  err_reader=$!
   set -m
-  (launch "${environment[@]}" "" "${arguments[@]}") <"$input" >"$run/out" 2>"$run/err" &
+  (launch "${environment[@]}" "" "${arguments[@]}") <"$input" >&"$out" 2>&"$err" {out}>&- {err}>&- &
   child=$!
+  exec {out}>&- {err}>&-
   printf '%s\n' "$child" >"$run/group"
   if [[ $timeout != 0 ]]; then
     (
@@ -107,7 +129,9 @@ supervise() {
       kill -KILL -- "-$timer"
     fi
   fi
-  rm -f "$run/stdin" "$run/script"
+  drained "$out_reader"
+  drained "$err_reader"
+  ((has_stdin || has_script)) && rm -f "$run/stdin" "$run/script"
   printf '%s %s\n' "$code" "$timed_out" >"$run/status"
   printf '\n' >&"$bell"
 }
@@ -128,7 +152,6 @@ start() {
   arguments=("${fields[@]:environment_count:argument_count}")
   fields=("${fields[@]:environment_count+argument_count}")
   CDPATH='' cd -- "$directory" 2>/dev/null || refuse "$NO_DIRECTORY"
-  umask 077
   if ((has_script)); then
     printf '%s' "${fields[0]}" >"$run/script" || refuse "$NO_RUN_DIRECTORY"
     arguments+=("$run/script")
@@ -137,7 +160,6 @@ start() {
   if ((has_stdin)); then
     printf '%s' "${fields[0]}" >"$run/stdin" || refuse "$NO_RUN_DIRECTORY"
   fi
-  umask "$original_umask"
   sweep
   # A pipe that the supervisor rings when it is done.
   exec {bell}<> <(:)
@@ -175,22 +197,19 @@ await() {
   done
 }
 
-# send STREAM SIZE: the stream as one line of base64; where it is too large, its end.
+# send STREAM SIZE: the stream as one line of base64, and in sent how many bytes of it that are. Of a stream over the
+# limit only the end, which helps to see what happened.
 send() {
+  sent=$2
   if (($2 > limit)); then
-    tail -c +"$(($2 - $3 + 1))" -- "$run/$1" | head -c "$3" | base64 -w 0
+    sent=$((limit < 4096 ? limit : 4096))
+    tail -c +"$(($2 - sent + 1))" -- "$run/$1" | head -c "$sent" | base64 -w 0
   elif (($2 > 0)); then
-    head -c "$3" -- "$run/$1" | base64 -w 0
+    head -c "$2" -- "$run/$1" | base64 -w 0
   fi
   printf '\n'
 }
 
-# amount SIZE: how many of so many bytes are sent. Of a stream over the limit only what helps to see what happened.
-amount() {
-  if (($1 <= limit)); then printf '%s' "$1"; elif ((limit < 4096)); then printf '%s' "$limit"; else printf 4096; fi
-}
-
-original_umask=$(umask)
 if mkdir -m 700 -- "$run" 2>/dev/null; then
   start "$@"
 elif [[ ! -d $run ]]; then
@@ -200,7 +219,7 @@ fi
 await
 [[ $code == cancelled ]] && end "$CANCELLED"
 { read -r out_size && read -r err_size; } < <(stat -c %s -- "$run/out" "$run/err")
-out_sent=$(amount "$out_size") err_sent=$(amount "$err_size")
-send out "$out_size" "$out_sent"
-send err "$err_size" "$err_sent"
-end 0 "$code" "$timed_out" "$out_size" "$err_size" "$out_sent" "$err_sent"
+send out "$out_size"
+out_sent=$sent
+send err "$err_size"
+end 0 "$code" "$timed_out" "$out_size" "$err_size" "$out_sent" "$sent"

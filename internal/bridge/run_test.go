@@ -1,0 +1,273 @@
+package bridge_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+func TestRunReturnsExactOutputAndExitCode(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	allBytes := make([]byte, 256)
+	for i := range allBytes {
+		allBytes[i] = byte(i)
+	}
+	multibyte := strings.Repeat("日本🎉é", 1<<20/12)
+	input := func(text string) *string { return &text }
+	for name, test := range map[string]struct {
+		command bridge.Command
+		code    int
+		out     string
+		err     string
+	}{
+		"both streams":          {command: shell("echo out; echo err >&2; exit 7"), code: 7, out: "out\n", err: "err\n"},
+		"no output":             {command: shell("true")},
+		"every byte":            {command: shell(`for i in {0..255}; do printf "\\x$(printf %x $i)"; done`), out: string(allBytes)},
+		"byte order mark":       {command: shell(`printf '\xef\xbb\xbfhi'`), out: "\xef\xbb\xbfhi"},
+		"no final newline":      {command: shell("printf x"), out: "x"},
+		"multi-byte text":       {command: bridge.Command{Argv: []string{"cat"}, Stdin: &multibyte}, out: multibyte},
+		"killed by a signal":    {command: shell("kill -9 $$"), code: 137},
+		"not found":             {command: bridge.Command{Argv: []string{"nosuchprogram"}}, code: 127, err: "nosuchprogram: command not found\n"},
+		"exit status above 255": {command: shell("exit 300"), code: 44},
+		"background child":      {command: shell("sleep 300 & echo x"), out: "x\n"},
+		"words of bash":         {command: bridge.Command{Argv: []string{"if"}}, code: 127, err: "if: command not found\n"},
+		"an assignment":         {command: bridge.Command{Argv: []string{"FOO=1", "env"}}, code: 127, err: "FOO=1: command not found\n"},
+		"cd is a program":       {command: bridge.Command{Argv: []string{"cd", "/"}}, code: 127, err: "cd: command not found\n"},
+		"no standard input":     {command: bridge.Command{Argv: []string{"cat"}}},
+		"empty standard input":  {command: bridge.Command{Argv: []string{"cat"}, Stdin: input("")}},
+		"standard input":        {command: bridge.Command{Argv: []string{"cat"}, Stdin: input("a\r\nb")}, out: "a\r\nb"},
+		"environment":           {command: bridge.Command{Argv: []string{"printenv", "A", "RANDOM", "arguments"}, Environment: map[string]string{"A": "x\n'\"$y", "RANDOM": "r", "arguments": "z"}}, out: "x\n'\"$y\nr\nz\n"},
+		"empty variable":        {command: bridge.Command{Argv: []string{"printenv", "A"}, Environment: map[string]string{"A": ""}}, out: "\n"},
+		"PATH of the user":      {command: bridge.Command{Argv: []string{"bash", "-c", "echo $PATH"}, Environment: map[string]string{"PATH": "/usr/bin:/x"}}, out: "/usr/bin:/x\n"},
+		"directory":             {command: bridge.Command{Argv: []string{"pwd"}, Dir: "/tmp"}, out: "/tmp\n"},
+		"default directory":     {command: bridge.Command{Argv: []string{"pwd"}}, out: "/workspace\n"},
+		"script":                {command: bridge.Command{Argv: []string{"bash", "-e"}, Script: "echo a\nfalse\necho b\n"}, code: 1, out: "a\n"},
+		"script of 200 KiB":     {command: bridge.Command{Argv: []string{"bash"}, Script: strings.Repeat("# 日本語\n", 20<<10) + "echo $0 | wc -l"}, out: "1\n"},
+		"script with all at once": {
+			command: bridge.Command{
+				Argv: []string{"bash", "-e"}, Script: "cat; echo $A; pwd", Stdin: input("in\n"), Dir: "/",
+				Environment: map[string]string{"A": "b"},
+			},
+			out: "in\nb\n/\n",
+		},
+		"argument of 120 KiB": {command: bridge.Command{Argv: []string{"bash", "-c", "echo ${#1}", "_", strings.Repeat("'", 120<<10)}}, out: "122880\n"},
+		"prints our own frames": {
+			command: shell("echo 00000000000000000000000000000000 end 0 0 0 0 0 0 0; cat /proc/$PPID/cmdline | tr '\\0' ' ' >/dev/null"),
+			out:     "00000000000000000000000000000000 end 0 0 0 0 0 0 0\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if test.command.MaxOutputBytes == 0 {
+				test.command.MaxOutputBytes = 2 << 20
+			}
+			result, err := s.Run(t.Context(), test.command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.ExitCode != test.code || string(result.Stdout) != test.out || string(result.Stderr) != test.err {
+				t.Errorf("got exit code %d, stdout %.200q, stderr %.200q, want %d, %.200q, %.200q",
+					result.ExitCode, result.Stdout, result.Stderr, test.code, test.out, test.err)
+			}
+		})
+	}
+}
+
+func shell(line string) bridge.Command {
+	return bridge.Command{Argv: []string{"bash", "-c", line}}
+}
+
+// Every string reaches the program as it is, whether it travels in the request or staged.
+func TestRunHandsOverArgumentsExactly(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	arguments := []string{
+		"", "a b", "a\nb", "a\n", "\n", "\t\r", "it's", `"q"`, `back\slash`, `\`, `\n`, "$HOME", "${HOME}", "$(id)", "`id`", "!", "!!",
+		"é", "日本", "🎉", "\x01\x02\x07\x1b\x7f", "*", "?", "[a]", "{a,b}", "~", "~root", "#c", ";", "&", "|", ">", "<", "(", ")", "-n", "--",
+		"%s", "%41", "a=b", "$'x'", `\'`, `\\'`, `\x41`, "\ufeffx", "\u2028", "\u200b", "a\\", "'", "''", `\u0041`,
+	}
+	for name, environment := range map[string]map[string]string{"in the request": nil, "staged": {"A": "b"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, err := s.Run(t.Context(), bridge.Command{
+				Argv: append([]string{"printf", `%s\0`}, arguments...), Environment: environment,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Split(strings.TrimSuffix(string(result.Stdout), "\x00"), "\x00")
+			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", arguments) {
+				t.Errorf("got  %q\nwant %q", got, arguments)
+			}
+		})
+	}
+}
+
+func TestRunGivesTheCommandNothingOfOurs(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	plain := inside(t, s, "env | cut -d= -f1 | sort | tr '\\n' ' '; ls /proc/self/fd | tr '\\n' ' '; umask; trap; set -o | grep monitor")
+	for _, unwanted := range []string{"LC_ALL ", "OLDPWD ", "nonce", " 10 ", " 63 "} {
+		if strings.Contains(plain, unwanted) {
+			t.Errorf("the command's surroundings have %q: %s", unwanted, plain)
+		}
+	}
+}
+
+func TestRunTimeoutEndsTheWholeGroupAndKeepsTheOutput(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	t.Run("group", func(t *testing.T) { timeoutCases(t, s) })
+	assertNoProcess(t, s, "sleep 100[1-4]")
+}
+
+func timeoutCases(t *testing.T, s *bridge.Sandbox) {
+	for name, test := range map[string]struct {
+		line, out string
+	}{
+		"obedient":         {"echo before; sleep 1001; echo after", "before\n"},
+		"with children":    {"echo before; sleep 1002 & sleep 1003 & wait", "before\n"},
+		"says a last word": {"trap 'echo last; exit 5' TERM; echo before; sleep 1004 & wait", "before\nlast\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := shell(test.line)
+			command.Timeout = 300 * time.Millisecond
+			_, err := s.Run(t.Context(), command)
+			var timeout *bridge.TimeoutError
+			if !errors.As(err, &timeout) {
+				t.Fatalf("got %v, want a timeout", err)
+			}
+			if string(timeout.Result.Stdout) != test.out {
+				t.Errorf("got output %q, want %q", timeout.Result.Stdout, test.out)
+			}
+		})
+	}
+}
+
+func TestRunTimeoutKillsWhatIgnoresTheSignal(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	command := shell("trap '' TERM; echo before; sleep 1005")
+	command.Timeout = 100 * time.Millisecond
+	_, err := s.Run(t.Context(), command)
+	var timeout *bridge.TimeoutError
+	if !errors.As(err, &timeout) || string(timeout.Result.Stdout) != "before\n" {
+		t.Fatalf("got %v, want a timeout with the output so far", err)
+	}
+	assertNoProcess(t, s, "sleep 1005")
+}
+
+func TestRunCancelledEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	client := startBridge(t).client(t)
+	s := newSandbox(t, client)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := s.Run(ctx, shell("sleep 1006 & echo started >/workspace/started; sleep 1007"))
+		done <- err
+	}()
+	inside(t, s, "until [ -s started ]; do sleep 0.01; done")
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the cancellation", err)
+	}
+	assertNoProcess(t, s, "sleep 100[67]")
+}
+
+func assertNoProcess(t *testing.T, s *bridge.Sandbox, pattern string) {
+	t.Helper()
+	// The brackets keep grep from finding itself; zombies stay where the container's first process collects none.
+	left := inside(t, s, "for p in /proc/[0-9]*; do grep -q '^State:.Z' $p/status 2>/dev/null || tr '\\0' ' ' 2>/dev/null <$p/cmdline; echo; done | "+
+		"grep -E '^"+pattern+"' || true")
+	if left != "" {
+		t.Errorf("left running: %s", left)
+	}
+}
+
+func TestRunOverTheOutputLimitIsAnError(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	for _, stream := range []string{"stdout", "stderr"} {
+		t.Run(stream, func(t *testing.T) {
+			t.Parallel()
+			command := shell("head -c 100000 /dev/zero | tr '\\0' x >/dev/" + stream + "; echo end >/dev/" + stream)
+			command.MaxOutputBytes = 10000
+			_, err := s.Run(t.Context(), command)
+			var limit *bridge.OutputLimitError
+			if !errors.As(err, &limit) {
+				t.Fatalf("got %v, want an output limit error", err)
+			}
+			end := append(limit.Result.Stdout, limit.Result.Stderr...)
+			if limit.Stream != stream || limit.Size != 100004 || !bytes.HasSuffix(end, []byte("xend\n")) {
+				t.Errorf("got %+v ending in %q", limit, end[max(0, len(end)-10):])
+			}
+		})
+	}
+}
+
+func TestRunCarriesTheLargestOutput(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	command := shell("head -c 8388608 /dev/urandom >data; cat data; cat data >&2")
+	command.MaxOutputBytes = bridge.MaxOutputBytes
+	result, err := s.Run(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(inside(t, s, "sha256sum data"))[0]
+	if sum(string(result.Stdout)) != want || sum(string(result.Stderr)) != want {
+		t.Error("the output is not what was printed")
+	}
+}
+
+func TestRunRefusesWhatCannotBeRun(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	nul := "a\x00b"
+	for name, command := range map[string]bridge.Command{
+		"no program":         {},
+		"empty program":      {Argv: []string{""}},
+		"NUL in an argument": {Argv: []string{"echo", nul}},
+		"NUL in the input":   {Argv: []string{"cat"}, Stdin: &nul},
+		"name with a dash":   {Argv: []string{"env"}, Environment: map[string]string{"A-B": "x"}},
+		"read-only variable": {Argv: []string{"env"}, Environment: map[string]string{"UID": "x"}},
+		"relative directory": {Argv: []string{"pwd"}, Dir: "x"},
+		"too much output":    {Argv: []string{"pwd"}, MaxOutputBytes: bridge.MaxOutputBytes + 1},
+		"missing directory":  {Argv: []string{"pwd"}, Dir: "/workspace/nope"},
+		"another container":  {Argv: []string{"pwd"}, Instance: strings.Repeat("0", 32)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if result, err := s.Run(t.Context(), command); err == nil {
+				t.Errorf("got %+v, want an error", result)
+			}
+		})
+	}
+}
+
+func TestRunLeavesNoResultsBehindOnceTheyHaveArrived(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	for range 3 {
+		inside(t, s, "true")
+	}
+	if _, err := s.Inspect(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	// Only the command that looks is there.
+	if runs := strings.Fields(inside(t, s, "ls /tmp/.cloudflaresandbox/runs")); len(runs) != 1 {
+		t.Errorf("result directories: %v", runs)
+	}
+	if staged := inside(t, s, "ls -A /workspace"); staged != "" {
+		t.Errorf("in /workspace: %s", staged)
+	}
+}
