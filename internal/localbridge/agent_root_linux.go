@@ -102,11 +102,11 @@ func bindReadOnly(source, target string) error {
 // externalResolvConf is the file behind /etc/resolv.conf when it lies outside
 // the directories that are bound anyway (/run/systemd/resolve/...), else "".
 func externalResolvConf() string {
-	real, err := filepath.EvalSymlinks("/etc/resolv.conf")
-	if err != nil || !strings.HasPrefix(real, "/run/") {
+	path, err := filepath.EvalSymlinks("/etc/resolv.conf")
+	if err != nil || !strings.HasPrefix(path, "/run/") {
 		return ""
 	}
-	return real
+	return path
 }
 
 // bindFile shows one file of the host, or nothing when source is empty.

@@ -86,8 +86,10 @@ func TestContainersDieWithTheBridge(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer child.Wait() //nolint:errcheck // it was killed
-	defer child.Process.Kill()
+	defer func() {
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	}()
 	var container int
 	if _, err := fmt.Fscanf(output, "pid %d\n", &container); err != nil {
 		t.Fatal(err)

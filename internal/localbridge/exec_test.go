@@ -149,8 +149,10 @@ func TestTimeouts(t *testing.T) {
 		{`{"argv":["sleep","0.05"],"timeout_ms":2147483647}`, "", "", exited(0)},
 		{`{"argv":["sleep","0.05"],"timeout_ms":"1"}`, "", "", exited(0)},
 		{`{"argv":["sleep","0.05"],"timeout_ms":null}`, "", "", exited(0)},
-		{`{"argv":["sh","-c","trap \"echo got-term; exit 5\" TERM; sleep 60 & wait"],"timeout_ms":300}`,
-			"got-term\n", "Command timed out after 300ms\n", exited(124)},
+		{
+			`{"argv":["sh","-c","trap \"echo got-term; exit 5\" TERM; sleep 60 & wait"],"timeout_ms":300}`,
+			"got-term\n", "Command timed out after 300ms\n", exited(124),
+		},
 	} {
 		got := c.execBody("a", row.body)
 		if got.stdout != row.stdout || got.stderr != row.stderr || got.end() != row.end {

@@ -51,7 +51,9 @@ func TestTunnels(t *testing.T) {
 	if info.ID == "" || info.Hostname == "" || info.CreatedAt == "" || info.Name != "app" || strconv.Itoa(info.Port) != port {
 		t.Errorf("%+v", info)
 	}
-	wantAnswer(t, "get or create", c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 200, first.body)
+	wantAnswer(t, "get or create", c.do("POST", "/v1/sandbox/a/tunnel/"+port, `{"name":"app"}`), 200, first.body)
+	wantAnswer(t, "other options", c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 502, failure(fmt.Sprintf("tunnel failed: Tunnel on port %[1]s "+
+		"was created with different options. Call destroy(%[1]s) before changing tunnel options.", port), codeTunnel))
 	response, err := http.Get(info.URL + "/page")
 	if err != nil {
 		t.Fatal(err)
@@ -61,24 +63,13 @@ func TestTunnels(t *testing.T) {
 	if string(page) != "hello from /page" {
 		t.Errorf("%s", page)
 	}
+	open := c.bridge.pool.find("a").state.tunnels[info.Port]
 	c.bridge.Kill("a")
-	<-c.bridge.tunnelsClosed(info.URL)
-}
-
-// tunnelsClosed is closed at once when nothing listens behind a URL any more.
-func (b *Bridge) tunnelsClosed(url string) <-chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			response, err := http.Get(url)
-			if err != nil {
-				return
-			}
-			response.Body.Close()
-		}
-	}()
-	return done
+	<-open.closed // or the test's time limit says so
+	if response, err := http.Get(info.URL); err == nil {
+		response.Body.Close()
+		t.Error("the tunnel outlives its container")
+	}
 }
 
 const goodCredentials = `"credentials":{"accessKeyId":"a","secretAccessKey":"s"}`
@@ -112,8 +103,10 @@ func TestMountChecks(t *testing.T) {
 		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e","credentials":{"accessKeyId":"a"}}}`, 400, "options.credentials must include string accessKeyId and secretAccessKey"},
 		{`{"bucket":"b","mountPath":"/m","options":{"endpoint":"https://e"}}`, 502, "mount failed: MissingCredentialsError: No credentials found. " +
 			"Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY environment variables, or pass explicit credentials in options."},
-		{`{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"notaurl",` + goodCredentials + `}}`, 502,
-			`mount failed: InvalidMountConfigError: Invalid endpoint URL: "notaurl". Must be a valid HTTP(S) URL.`},
+		{
+			`{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"notaurl",` + goodCredentials + `}}`, 502,
+			`mount failed: InvalidMountConfigError: Invalid endpoint URL: "notaurl". Must be a valid HTTP(S) URL.`,
+		},
 	} {
 		code := codeInvalid
 		if row.status == 502 {

@@ -56,9 +56,15 @@ func TestPathsThatFileRoutesRefuse(t *testing.T) {
 		status int
 		body   string
 	}{
-		{"/file", 400, empty}, {"/file/", 400, empty}, {"/file//", 403, outside}, {"/file//etc/passwd", 403, outside},
-		{"/file/etc/passwd", 403, outside}, {"/file/%2Fetc%2Fpasswd", 403, outside}, {"/file/workspace%2Ft", 403, outside},
-		{"/file/workspacex/a", 403, outside}, {"/file/workspace/../tmp/a", 403, outside},
+		{"/file", 400, empty},
+		{"/file/", 400, empty},
+		{"/file//", 403, outside},
+		{"/file//etc/passwd", 403, outside},
+		{"/file/etc/passwd", 403, outside},
+		{"/file/%2Fetc%2Fpasswd", 403, outside},
+		{"/file/workspace%2Ft", 403, outside},
+		{"/file/workspacex/a", 403, outside},
+		{"/file/workspace/../tmp/a", 403, outside},
 		{"/file/workspace/%2e%2e/etc/x", 403, outside},
 	} {
 		for _, method := range []string{"GET", "PUT"} {
@@ -193,12 +199,25 @@ func TestReads(t *testing.T) {
 	c := startBridge(t, Config{})
 	const bad, decoded = "caf\xe9 \xff\xfe ok\n", "caf\ufffd \ufffd\ufffd ok\n"
 	for _, row := range []struct{ name, sent, want string }{
-		{"empty", "", ""}, {"empty.json", "", ""},
-		{"bad", bad, decoded}, {"bad.txt", bad, decoded}, {"bad.bin", bad, decoded}, {"bad.go", bad, decoded}, {"bad.py", bad, decoded},
-		{"bad.gz", bad, bad}, {"bad.png", bad, bad}, {"bad.tar", bad, bad}, {"bad.sql", bad, bad}, {"bad.tex", bad, bad},
-		{"bom", "\xef\xbb\xbfa\n", "a\n"}, {"bom.csv", "\xef\xbb\xbfa,b\n", "a,b\n"}, {"bom.gz", "\xef\xbb\xbfa", "\xef\xbb\xbfa"},
-		{"crlf.txt", "a\r\nb\r\nc", "a\r\nb\r\nc"}, {"nul.txt", "a\x00b\x00c", "a\x00b\x00c"},
-		{"utf16", "\xff\xfeh\x00", "\ufffd\ufffdh\x00"}, {"binary", "\x00\x01\xff", "\x00\x01\xff"},
+		{"empty", "", ""},
+		{"empty.json", "", ""},
+		{"bad", bad, decoded},
+		{"bad.txt", bad, decoded},
+		{"bad.bin", bad, decoded},
+		{"bad.go", bad, decoded},
+		{"bad.py", bad, decoded},
+		{"bad.gz", bad, bad},
+		{"bad.png", bad, bad},
+		{"bad.tar", bad, bad},
+		{"bad.sql", bad, bad},
+		{"bad.tex", bad, bad},
+		{"bom", "\xef\xbb\xbfa\n", "a\n"},
+		{"bom.csv", "\xef\xbb\xbfa,b\n", "a,b\n"},
+		{"bom.gz", "\xef\xbb\xbfa", "\xef\xbb\xbfa"},
+		{"crlf.txt", "a\r\nb\r\nc", "a\r\nb\r\nc"},
+		{"nul.txt", "a\x00b\x00c", "a\x00b\x00c"},
+		{"utf16", "\xff\xfeh\x00", "\ufffd\ufffdh\x00"},
+		{"binary", "\x00\x01\xff", "\x00\x01\xff"},
 		{"split.txt", strings.Repeat("x", 65535) + "日本", strings.Repeat("x", 65535) + "日本"},
 	} {
 		c.do("PUT", fileRoute+"/"+row.name, row.sent)

@@ -152,7 +152,7 @@ func (c *client) open(id, body string) *eventReader {
 		c.t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+c.bridge.Key())
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // eventReader.close does
 	if err != nil {
 		c.t.Error(err)
 		return &eventReader{t: c.t, body: io.NopCloser(strings.NewReader("")), scan: bufio.NewReader(strings.NewReader(""))}

@@ -116,6 +116,9 @@ var (
 	bindingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
+const missingCredentials = "No credentials found. Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY " +
+	"or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY environment variables, or pass explicit credentials in options."
+
 // mountBucket checks what the sandbox itself checks, and mounts
 // (OBSERVED.md, j).
 func (b *Bridge) mountBucket(r *request, m mountRequest) error {
@@ -151,8 +154,7 @@ func (b *Bridge) mountBucket(r *request, m mountRequest) error {
 		return invalid(`Mount path "%s" is already in use by bucket "%s".`, m.path, other)
 	}
 	if !m.binding && !m.hasCredentials {
-		return errors.New("MissingCredentialsError: No credentials found. Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY " +
-			"or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY environment variables, or pass explicit credentials in options.")
+		return fmt.Errorf("MissingCredentialsError: %s", missingCredentials)
 	}
 	if m.binding || m.proxied {
 		for _, option := range m.s3fsOptions {

@@ -35,10 +35,10 @@ func newPool(start func(context.Context) (*container, error), limit int, idle ti
 	}
 }
 
-// errCapacity is the instance limit (BRIDGE.md, Errors).
-type errCapacity struct{ used, limit int }
+// capacityError is the instance limit (BRIDGE.md, Errors).
+type capacityError struct{ used, limit int }
 
-func (e errCapacity) Error() string {
+func (e capacityError) Error() string {
 	return fmt.Sprintf("Cannot start container: instance limit reached (%d/%d). "+
 		"All container slots are in use. Wait for existing containers to stop.", e.used, e.limit)
 }
@@ -60,7 +60,7 @@ func (p *pool) get(ctx context.Context, id string) (*container, error) {
 	}
 	if p.max > 0 && len(p.assigned) >= p.max {
 		defer p.mu.Unlock()
-		return nil, errCapacity{used: len(p.assigned), limit: p.max}
+		return nil, capacityError{used: len(p.assigned), limit: p.max}
 	}
 	p.starting.Add(1)
 	p.mu.Unlock()

@@ -2,6 +2,7 @@ package localbridge
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -90,8 +91,8 @@ func TestPostSandboxOnlyMintsAnID(t *testing.T) {
 	if !regexp.MustCompile(`^\{"id":"[a-z2-7]{26}"\}$`).MatchString(got.body) {
 		t.Error(got)
 	}
-	if type_ := got.header.Get("Content-Type"); type_ != "application/json" {
-		t.Error("Content-Type", type_)
+	if kind := got.header.Get("Content-Type"); kind != "application/json" {
+		t.Error("Content-Type", kind)
 	}
 	if c.bridge.ContainersStarted() != 0 {
 		t.Error("a container was started")
@@ -147,4 +148,26 @@ func TestSessions(t *testing.T) {
 	}
 	wantAnswer(t, "delete again", c.do("DELETE", path+"/s1", ""), 502,
 		failure("session delete failed: SandboxError: Session 's1' not found", codeSession))
+}
+
+// TestHandlerBehindAnotherServer: a prefix stripped in front does not change
+// how names are decoded.
+func TestHandlerBehindAnotherServer(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	front := httptest.NewServer(http.StripPrefix("/front", c.bridge.Handler()))
+	defer front.Close()
+	request, err := http.NewRequestWithContext(t.Context(), "PUT", front.URL+"/front"+fileRoute+"/a%3Bb%20c;d", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+testKey)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if got := c.exec("a", "find", "-type", "f"); got.stdout != "./a%3Bb c;d\n" {
+		t.Error(response.Status, got)
+	}
 }

@@ -34,7 +34,7 @@ func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	path := decodeName(raw)
 	switch {
-	case raw == "/health" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+	case raw == "/health" && methodOf(r) == http.MethodGet:
 		sendOK(w)
 	case raw == "/v1/sandbox", strings.HasPrefix(raw, "/v1/sandbox/"):
 		b.serveSandbox(w, r, raw, path)
@@ -73,7 +73,7 @@ func (b *Bridge) serveSandbox(w http.ResponseWriter, r *http.Request, raw, path 
 	}
 	c, err := b.pool.get(r.Context(), rawID)
 	if err != nil {
-		var full errCapacity
+		var full capacityError
 		if errors.As(err, &full) {
 			sendError(w, http.StatusServiceUnavailable, codeCapacity, err.Error())
 		} else {
@@ -88,48 +88,68 @@ func (b *Bridge) serveSandbox(w http.ResponseWriter, r *http.Request, raw, path 
 // route dispatches below /v1/sandbox/:id. There is no 405: an unknown method
 // is an unknown route.
 func (b *Bridge) route(w http.ResponseWriter, r *request) {
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet // net/http drops the body
-	}
 	first, arg, deep := strings.Cut(strings.TrimPrefix(r.rest, "/"), "/")
-	route := method + " " + first
-	if r.rest == "" {
-		route = method + " :id"
-	}
-	oneMore := deep && arg != "" && !strings.Contains(arg, "/")
+	route := methodOf(r.Request) + " " + first
 	switch {
+	case r.rest == "" && r.Method == http.MethodDelete:
+		b.destroy(w, r)
 	case route == "PUT file":
 		b.putFile(w, r, arg)
 	case route == "GET file":
 		b.getFile(w, r, arg)
-	case route == "DELETE :id":
-		b.destroy(w, r)
-	case route == "POST exec" && !deep:
+	case !deep:
+		b.plainRoute(w, r, route)
+	case arg != "" && !strings.Contains(arg, "/"):
+		b.argRoute(w, r, route, arg)
+	default:
+		sendNotFound(w)
+	}
+}
+
+// plainRoute serves the routes of one word.
+func (b *Bridge) plainRoute(w http.ResponseWriter, r *request, route string) {
+	switch route {
+	case "POST exec":
 		b.exec(w, r)
-	case route == "GET running" && !deep:
+	case "GET running":
 		sendJSON(w, http.StatusOK, map[string]bool{"running": !r.broken})
-	case route == "GET pty" && !deep:
+	case "GET pty":
 		b.pty(w, r)
-	case route == "POST persist" && !deep:
+	case "POST persist":
 		b.persist(w, r)
-	case route == "POST hydrate" && !deep:
+	case "POST hydrate":
 		b.hydrate(w, r)
-	case route == "POST mount" && !deep:
+	case "POST mount":
 		b.mount(w, r)
-	case route == "POST unmount" && !deep:
+	case "POST unmount":
 		b.unmount(w, r)
-	case route == "POST session" && !deep:
+	case "POST session":
 		b.createSession(w, r)
-	case route == "DELETE session" && oneMore:
+	default:
+		sendNotFound(w)
+	}
+}
+
+// argRoute serves the routes of a word and an argument.
+func (b *Bridge) argRoute(w http.ResponseWriter, r *request, route, arg string) {
+	switch route {
+	case "DELETE session":
 		b.deleteSession(w, r, arg)
-	case route == "POST tunnel" && oneMore:
+	case "POST tunnel":
 		b.openTunnel(w, r, arg)
-	case route == "DELETE tunnel" && oneMore:
+	case "DELETE tunnel":
 		b.closeTunnel(w, r, arg)
 	default:
 		sendNotFound(w)
 	}
+}
+
+// methodOf takes HEAD for GET, as the Worker's router does; net/http drops the body.
+func methodOf(r *http.Request) string {
+	if r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return r.Method
 }
 
 // authorized checks the bearer key. The scheme's name may have any case on
@@ -159,7 +179,7 @@ func (b *Bridge) servePool(w http.ResponseWriter, r *http.Request, path string) 
 		sendError(w, http.StatusUnauthorized, codeUnauthorized, "Unauthorized")
 		return
 	}
-	switch r.Method + " " + path {
+	switch methodOf(r) + " " + path {
 	case "GET /v1/pool/stats":
 		sendJSON(w, http.StatusOK, b.pool.stats())
 	case "POST /v1/pool/prime", "POST /v1/pool/shutdown-prewarmed":

@@ -18,9 +18,9 @@ import (
 // tunnel is a loopback listener that proxies HTTP to a port of the sandbox.
 // Sandboxes share the host's network, so that is a port of the host.
 type tunnel struct {
-	info     tunnelInfo
-	listener net.Listener
-	server   *http.Server
+	info   tunnelInfo
+	server *http.Server
+	closed chan struct{} // closed when nothing listens any more
 }
 
 // tunnelInfo is the answer of POST .../tunnel/:port.
@@ -48,15 +48,18 @@ func newTunnel(port int, name string) (*tunnel, error) {
 	}}
 	t := &tunnel{
 		info: tunnelInfo{
-			ID: "local-" + randomHex(8), Port: port, Name: name,
+			ID: "quick-" + randomHex(8), Port: port, Name: name,
 			URL:       "http://" + listener.Addr().String(),
 			Hostname:  "127.0.0.1",
 			CreatedAt: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
 		},
-		listener: listener,
-		server:   &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second},
+		server: &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second},
+		closed: make(chan struct{}),
 	}
-	go func() { _ = t.server.Serve(listener) }() // ends in close
+	go func() {
+		defer close(t.closed)
+		_ = t.server.Serve(listener) // until close
+	}()
 	return t, nil
 }
 
@@ -80,6 +83,11 @@ func (b *Bridge) openTunnel(w http.ResponseWriter, r *request, arg string) {
 	state.mu.Lock()
 	defer state.mu.Unlock()
 	t := state.tunnels[port]
+	if t != nil && t.info.Name != name {
+		sendError(w, http.StatusBadGateway, codeTunnel, fmt.Sprintf("tunnel failed: Tunnel on port %[1]d was created with "+
+			"different options. Call destroy(%[1]d) before changing tunnel options.", port))
+		return
+	}
 	if t == nil {
 		var err error
 		if t, err = newTunnel(port, name); err != nil {
