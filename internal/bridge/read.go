@@ -46,7 +46,7 @@ func (s *Sandbox) readOnce(ctx context.Context, target string, w io.Writer) (*Fi
 		return nil, err
 	}
 	if answer.status == scripts.StatusLinked {
-		defer s.discard(ctx, answer.instance, nonce)
+		defer s.discard(ctx, nonce)
 	} else if answer.status != 0 {
 		return nil, s.pathError("read", target, answer)
 	}

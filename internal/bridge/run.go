@@ -48,6 +48,9 @@ func (s *Sandbox) Run(ctx context.Context, command Command) (*Result, error) {
 	}
 	result, err := r.follow(follow)
 	if err != nil {
+		if r.staged {
+			s.discard(ctx, r.nonce)
+		}
 		return nil, err
 	}
 	s.finish(r.nonce)
@@ -114,7 +117,7 @@ func (r *run) stage(ctx context.Context) error {
 	}
 	err := r.sandbox.client.putFile(ctx, r.sandbox.id, stagedPart(r.nonce, 1), bytes.NewReader(payload.Bytes()), 0, size)
 	if err != nil {
-		r.sandbox.discard(ctx, r.instance, r.nonce)
+		r.sandbox.discard(ctx, r.nonce)
 	}
 	return err
 }

@@ -20,12 +20,12 @@ func stagedPart(nonce string, n int) string {
 // discardLimit bounds the time for clearing up after a failure.
 const discardLimit = 10 * time.Second
 
-// discard removes what was staged for a request that failed. In another container there is nothing to remove.
-func (s *Sandbox) discard(ctx context.Context, instance, nonce string) {
+// discard removes what was staged for a request that failed, in whichever container it arrived.
+func (s *Sandbox) discard(ctx context.Context, nonce string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardLimit)
 	defer cancel()
 	_, err := s.call(ctx, call{
-		what: "removing staged content", program: scripts.Discard, args: []string{nonce}, expected: instance, changes: true,
+		what: "removing staged content", program: scripts.Discard, args: []string{nonce},
 	})
 	if err != nil {
 		s.client.log(ctx, "staged content could not be removed", map[string]any{"error": err.Error()})

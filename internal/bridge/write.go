@@ -77,7 +77,7 @@ func (s *Sandbox) writeOnce(ctx context.Context, w WriteRequest, target, sum str
 		parts++
 		size := min(partSize, w.Size-offset)
 		if err := s.client.putFile(ctx, s.id, stagedPart(nonce, parts), w.Content, offset, size); err != nil {
-			s.discard(ctx, instance, nonce)
+			s.discard(ctx, nonce)
 			return nil, fmt.Errorf("writing %s in sandbox %s: %w", target, s.id, err)
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Sandbox) writeOnce(ctx context.Context, w WriteRequest, target, sum str
 		needsContainer: true, args: []string{target, FormatMode(w.Mode), sum, strconv.Itoa(parts)},
 	})
 	if err != nil {
-		s.discard(ctx, instance, nonce)
+		s.discard(ctx, nonce)
 		return nil, err
 	}
 	switch answer.status {
