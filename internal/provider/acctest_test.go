@@ -68,13 +68,19 @@ func anyBridge(t *testing.T) *testBridge {
 // say what runs in them.
 func localBridge(t *testing.T, config localbridge.Config) *testBridge {
 	t.Helper()
+	localOnly(t)
+
+	return startLocal(t, config)
+}
+
+// localOnly skips a test where another bridge was given.
+func localOnly(t *testing.T) {
+	t.Helper()
 	acceptance(t)
 
 	if os.Getenv(apiURLVariable) != "" {
-		t.Skipf("needs the powers of the local bridge, and %s names another one", apiURLVariable)
+		t.Skipf("needs a bridge of its own on this machine, and %s names another one", apiURLVariable)
 	}
-
-	return startLocal(t, config)
 }
 
 func startLocal(t *testing.T, config localbridge.Config) *testBridge {

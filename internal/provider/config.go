@@ -19,7 +19,6 @@ import (
 
 const (
 	apiURLVariable = "CLOUDFLARE_SANDBOX_API_URL"
-	//nolint:gosec // The name of a variable, not a credential.
 	apiKeyVariable = "CLOUDFLARE_SANDBOX_API_KEY"
 
 	defaultPythonExecutable = "python3"

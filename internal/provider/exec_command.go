@@ -172,7 +172,7 @@ func (m *execModel) addRunFailure(diags *diag.Diagnostics, shown redaction, err 
 	switch {
 	case errors.As(err, &timeout):
 		diags.AddAttributeError(path.Root("timeout"), fmt.Sprintf("Command ran longer than %s", timeout.Timeout),
-			"It was ended, together with everything it had started.\n\n"+shown.output(timeout.Result)+
+			"It was ended, together with everything it had started.\n\n"+shown.everything(timeout.Result)+
 				"Set a longer timeout if the command needs it.")
 
 	case errors.As(err, &output):
@@ -209,16 +209,19 @@ func redactor(command bridge.Command) redaction {
 	return redaction{secrets: strings.NewReplacer(pairs...)}
 }
 
-// output shows the ends of both streams, in paragraphs of their own.
+// output shows the end of stderr, where programs say what is wrong, or of stdout
+// where that is empty.
 func (r redaction) output(result *bridge.Result) string {
-	if result == nil {
-		return ""
+	if shown := r.stream("stderr", result.Stderr); shown != "" {
+		return shown
 	}
 
-	shown := r.stream("stderr", result.Stderr)
-	if shown == "" {
-		shown = r.stream("stdout", result.Stdout)
-	}
+	return r.everything(result)
+}
+
+// everything shows the ends of both streams, in paragraphs of their own.
+func (r redaction) everything(result *bridge.Result) string {
+	shown := r.stream("stderr", result.Stderr) + r.stream("stdout", result.Stdout)
 	if shown == "" {
 		return "It printed nothing.\n\n"
 	}

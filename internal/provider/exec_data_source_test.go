@@ -189,7 +189,8 @@ func TestExecFailuresAreErrorsAtTheirAttribute(t *testing.T) {
 		},
 		"timeout of the provider": {
 			[]string{command("sleep", "300")},
-			[]string{`timeout = "700ms"`}, `(?s)Command ran longer than 700ms`,
+			[]string{`timeout = "700ms"`},
+			`(?s)Command ran longer than 700ms`,
 		},
 		"too much output": {
 			[]string{command("seq", "1", "100000"), "max_output_bytes = 1000"},

@@ -60,7 +60,7 @@ func TestFileContentArrivesByteForByte(t *testing.T) {
 		case "content_base64":
 			value = base64Of(c.content)
 		case "source":
-			value = localFile(t, "source", c.content)
+			value = localFile(t, c.content)
 		}
 
 		name := fmt.Sprintf("file%d", i)

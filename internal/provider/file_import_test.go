@@ -76,7 +76,7 @@ func TestFileImportedWithAnotherContentIsWritten(t *testing.T) {
 // recorded, and nothing is written.
 func TestFileImportedFromASourceIsRecordedAndNotWritten(t *testing.T) {
 	b := anyBridge(t)
-	source := localFile(t, "source", randomBytes(6, 2<<20))
+	source := localFile(t, randomBytes(6, 2<<20))
 	attributes := []string{`path = "file"`, set("source", source)}
 
 	b.run(

@@ -50,10 +50,10 @@ func randomBytes(seed byte, size int) []byte {
 }
 
 // localFile writes a file outside of the sandbox and returns its path.
-func localFile(t *testing.T, name string, content []byte) string {
+func localFile(t *testing.T, content []byte) string {
 	t.Helper()
 
-	path := filepath.Join(t.TempDir(), name)
+	path := filepath.Join(t.TempDir(), "source")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func TestFileDeletedInsideIsMadeAgain(t *testing.T) {
 func TestFileFollowsItsSource(t *testing.T) {
 	b := anyBridge(t)
 	var sandboxID, revision string
-	source := localFile(t, "source", []byte("first\n"))
+	source := localFile(t, []byte("first\n"))
 	config := b.config(oneFile(`path = "file"`, set("source", source)))
 
 	b.run(

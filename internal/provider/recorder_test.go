@@ -3,6 +3,7 @@ package provider_test
 import (
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -44,7 +45,8 @@ func newRecorder(t *testing.T, target string) *recorder {
 			response.Body = &countedBody{ReadCloser: response.Body, recorder: r}
 			return nil
 		},
-		// A provider that goes away in the middle is a part of some tests.
+		// A provider or a container that goes away in the middle is a part of some tests.
+		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {

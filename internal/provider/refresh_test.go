@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -113,70 +112,6 @@ func TestDestroyAtTheInstanceLimitSucceeds(t *testing.T) {
 				b.local.Kill(other)
 				return nil
 			})},
-		},
-	)
-}
-
-// fleet is ten sandboxes with five files each.
-func fleet(contents func(sandbox, file int) string) string {
-	var config strings.Builder
-
-	for s := range 10 {
-		fmt.Fprintf(&config, "resource \"cloudflaresandbox_sandbox\" \"s%d\" {}\n", s)
-		for f := range 5 {
-			fmt.Fprintf(&config, "resource \"cloudflaresandbox_file\" \"s%df%d\" {\n"+
-				"  sandbox_id = cloudflaresandbox_sandbox.s%d.id\n  path = \"file%d\"\n  content = %s\n}\n",
-				s, f, s, f, hcl(contents(s, f)))
-		}
-	}
-
-	return config.String()
-}
-
-func TestManySandboxesAndFilesAtOnceLoseNothing(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
-	contents := func(s, f int) string { return fmt.Sprintf("file %d of sandbox %d", f, s) }
-	ids := make([]string, 10)
-
-	intact := []statecheck.StateCheck{}
-	for s := range ids {
-		files := map[string][]byte{}
-		for f := range 5 {
-			files[fmt.Sprintf("file%d", f)] = []byte(contents(s, f))
-		}
-		intact = append(intact, b.expectFiles(&ids[s], files))
-	}
-	intact = append(intact, onState(func(*tfjson.State) error { return b.expectRunning(10) }))
-
-	first := []statecheck.StateCheck{}
-	plan := []plancheck.PlanCheck{}
-	again := []statecheck.StateCheck{}
-	for s := range ids {
-		address := fmt.Sprintf("cloudflaresandbox_sandbox.s%d", s)
-		first = append(first, capture(address, "id", &ids[s]))
-		again = append(again, statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringFunc(same(&ids[s]))))
-		for f := range 5 {
-			plan = append(plan, action(fmt.Sprintf("cloudflaresandbox_file.s%df%d", s, f), plancheck.ResourceActionCreate))
-		}
-	}
-
-	b.run(
-		resource.TestStep{
-			Config: b.config(fleet(contents)),
-			ConfigStateChecks: append(append(first, intact...), onState(func(*tfjson.State) error {
-				if started := b.local.ContainersStarted(); started != len(ids) {
-					return fmt.Errorf("%d containers were started", started)
-				}
-				return nil
-			})),
-		},
-		resource.TestStep{
-			// Every container is put to sleep: what is gone is seen, and brought back
-			// under the same ids.
-			PreConfig:         b.local.SleepAll,
-			Config:            b.config(fleet(contents)),
-			ConfigPlanChecks:  before(plan...),
-			ConfigStateChecks: append(again, intact...),
 		},
 	)
 }

@@ -1,0 +1,381 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"terraform-provider-cloudflaresandbox/internal/localbridge"
+	"terraform-provider-cloudflaresandbox/internal/provider"
+)
+
+// cli runs Terraform or OpenTofu with the provider as a program of its own, for
+// what cannot be seen when both live in the process of the test.
+type cli struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func (b *testBridge) cli(config string) *cli {
+	b.t.Helper()
+
+	dir := b.t.TempDir()
+	overrides := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n",
+		provider.Address, filepath.Dir(builtProvider(b.t)))
+
+	c := &cli{t: b.t, dir: dir, env: []string{
+		"TF_CLI_CONFIG_FILE=" + filepath.Join(dir, "cli.tfrc"),
+		"TF_IN_AUTOMATION=1",
+		"CHECKPOINT_DISABLE=1",
+		apiURLVariable + "=" + b.url,
+		apiKeyVariable + "=" + b.key,
+	}}
+	c.write("cli.tfrc", overrides)
+	c.write("main.tf", fmt.Sprintf("terraform {\n  required_providers {\n    cloudflaresandbox = {\n      source = %q\n    }\n  }\n}\n", provider.Address)+config)
+	b.t.Cleanup(func() {
+		if _, err := os.Stat(filepath.Join(dir, "terraform.tfstate")); err == nil {
+			c.must("destroy", "-auto-approve")
+		}
+	})
+
+	return c
+}
+
+// builtProvider is the provider's program, built once.
+func builtProvider(t *testing.T) string {
+	t.Helper()
+
+	path, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return path
+}
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "provider")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "terraform-provider-cloudflaresandbox")
+	if output, err := exec.Command("go", "build", "-o", path, "terraform-provider-cloudflaresandbox").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the provider: %w: %s", err, output)
+	}
+
+	return path, nil
+})
+
+func (c *cli) write(name, content string) {
+	c.t.Helper()
+
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(content), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// command is a run of the program that the acceptance tests use.
+func (c *cli) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
+	program := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if program == "" {
+		program = "terraform"
+	}
+
+	var output bytes.Buffer
+	cmd := exec.Command(program, append(args, "-no-color")...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Stdout, cmd.Stderr = &output, &output
+
+	return cmd, &output
+}
+
+func (c *cli) try(args ...string) (string, error) {
+	cmd, output := c.command(args...)
+	err := cmd.Run()
+
+	return output.String(), err
+}
+
+func (c *cli) must(args ...string) string {
+	c.t.Helper()
+
+	output, err := c.try(args...)
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", args[0], err, output)
+	}
+
+	return output
+}
+
+// plan makes and saves a plan, and counts its actions on resources by name.
+func (c *cli) plan() map[string]int {
+	c.t.Helper()
+	c.must("plan", "-out=plan")
+
+	cmd, output := c.command("show", "-json", "plan")
+	cmd.Stderr = nil
+	if err := cmd.Run(); err != nil {
+		c.t.Fatal(err)
+	}
+	var plan tfjson.Plan
+	if err := json.Unmarshal(output.Bytes(), &plan); err != nil {
+		c.t.Fatal(err)
+	}
+
+	actions := map[string]int{}
+	for _, change := range plan.ResourceChanges {
+		if change.Mode == tfjson.ManagedResourceMode {
+			actions[fmt.Sprint(change.Change.Actions, " ", change.Type)]++
+		}
+	}
+
+	return actions
+}
+
+// The plan says which content it will write, and another one is not written in
+// its place. It is Terraform that notices: it asks for the plan once more before
+// it applies it, and tells the provider nothing of the first one.
+func TestSourceChangedBetweenPlanAndApplyIsNotWritten(t *testing.T) {
+	b := anyBridge(t)
+	source := localFile(t, []byte("planned"))
+	c := b.cli(oneFile(`path = "file"`, set("source", source)))
+
+	c.plan()
+	replaceLocal(t, source, "edited later")
+	output, err := c.try("apply", "plan")
+	if err == nil || !strings.Contains(output, "sha256") {
+		t.Errorf("apply: %v\n%s", err, output)
+	}
+	if sent := b.sent(); strings.Contains(sent, "PUT") {
+		t.Errorf("requests: %s", sent)
+	}
+
+	c.must("apply", "-auto-approve")
+}
+
+// Cancelling Terraform ends the command in the sandbox, too.
+func TestInterruptLeavesNoProcess(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	c := b.cli(oneSandbox + execBlock("test", command("bash", "-c", "trap '' INT; sleep 300 & sleep 301; sleep 302")))
+
+	apply, output := c.command("apply", "-auto-approve")
+	if err := apply.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.await("the command starts", func() bool { return b.runs("sleep 301") })
+
+	if err := apply.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply.Wait(); err == nil {
+		t.Errorf("apply succeeded:\n%s", output)
+	}
+	b.await("the command ends", func() bool { return !b.runs("sleep") })
+
+	c.write("main.tf", strings.Split(readFile(t, filepath.Join(c.dir, "main.tf")), "data ")[0])
+}
+
+// runs reports whether any sandbox has a process with this in its command line.
+func (b *testBridge) runs(part string) bool {
+	for _, id := range b.local.Running() {
+		processes, err := b.local.Processes(id)
+		if err == nil && strings.Contains(strings.Join(processes, "\n"), part) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// await waits for what happens in another process.
+func (b *testBridge) await(what string, happened func() bool) {
+	b.t.Helper()
+
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			b.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return string(content)
+}
+
+// Neither what works nor what fails shows a secret, however much is logged.
+func TestSecretsAreInNoOutputAndNoLog(t *testing.T) {
+	const (
+		apiKey    = "key-of-the-bridge-4711"
+		header    = "header-secret-4712"
+		shared    = "provider-environment-4713"
+		own       = "own-environment-4714"
+		input     = "standard-input-4715"
+		writeOnly = "write-only-content-4716"
+	)
+	secrets := []string{apiKey, header, shared, own, input, writeOnly}
+	b := localBridge(t, localbridge.Config{Key: apiKey})
+
+	c := b.cli(`
+		variable "shared" {
+		  sensitive = true
+		}
+		variable "own" {
+		  sensitive = true
+		}
+		variable "input" {
+		  sensitive = true
+		}
+		variable "header" {
+		  sensitive = true
+		}
+		variable "write_only" {
+		  ephemeral = true
+		}
+		provider "cloudflaresandbox" {
+		  headers     = { X-Secret = var.header }
+		  environment = { SHARED = var.shared }
+		}` + oneSandbox +
+		fileBlock("test", `path = "token"`, `content_wo = var.write_only`, `content_wo_version = 1`) +
+		execBlock("test", command("bash", "-c", `test -n "$SHARED" && test -n "$OWN" && test -n "$(cat)"`),
+			`environment = { OWN = var.own }`, `stdin = var.input`))
+	c.env = append(c.env, "TF_LOG=TRACE", "TF_VAR_shared="+shared, "TF_VAR_own="+own, "TF_VAR_input="+input,
+		"TF_VAR_header="+header, "TF_VAR_write_only="+writeOnly)
+
+	var outputs []string
+	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"plan"}} {
+		outputs = append(outputs, c.must(args...))
+	}
+
+	wrong := *c
+	wrong.env = append(wrong.env, apiKeyVariable+"=wrong-"+apiKey)
+	output, err := wrong.try("plan")
+	if err == nil {
+		t.Error("a wrong key was accepted")
+	}
+	outputs = append(outputs, output)
+
+	for i, output := range outputs {
+		if !strings.Contains(output, "[TRACE]") {
+			t.Errorf("output %d has no trace", i)
+		}
+		for line := range strings.SplitSeq(output, "\n") {
+			if err := lacksAny(line, secrets...); err != nil {
+				t.Errorf("output %d: %v", i, err)
+			}
+		}
+	}
+}
+
+// fleet is ten sandboxes with five files each.
+func fleet() (config string, contents map[string]map[string][]byte) {
+	var text strings.Builder
+	contents = map[string]map[string][]byte{}
+
+	for s := range 10 {
+		name := fmt.Sprintf("s%d", s)
+		contents[name] = map[string][]byte{}
+		fmt.Fprintf(&text, "resource \"cloudflaresandbox_sandbox\" %q {}\noutput %q {\n  value = cloudflaresandbox_sandbox.%s.id\n}\n", name, name, name)
+		for f := range 5 {
+			path, content := fmt.Sprintf("dir/file%d", f), fmt.Sprintf("file %d of sandbox %d", f, s)
+			contents[name][path] = []byte(content)
+			fmt.Fprintf(&text, "resource \"cloudflaresandbox_file\" \"%sf%d\" {\n"+
+				"  sandbox_id = cloudflaresandbox_sandbox.%s.id\n  path = %q\n  content = %q\n}\n", name, f, name, path, content)
+		}
+	}
+
+	return text.String(), contents
+}
+
+func TestManySandboxesAndFilesAtOnceLoseNothing(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	config, contents := fleet()
+	c := b.cli(config)
+
+	c.must("apply", "-auto-approve", "-parallelism=20")
+	ids := c.outputs()
+	b.expectFleet(ids, contents)
+	if started := b.local.ContainersStarted(); started != len(ids) {
+		t.Errorf("%d containers were started for %d sandboxes", started, len(ids))
+	}
+
+	// Every container is put to sleep: what is gone is seen, and brought back
+	// under the same ids.
+	b.local.SleepAll()
+	actions := c.plan()
+	if actions["[create] cloudflaresandbox_file"] != 50 || actions["[no-op] cloudflaresandbox_sandbox"] != 10 {
+		t.Errorf("planned %v", actions)
+	}
+	b.local.SleepAll()
+	c.must("apply", "-parallelism=20", "plan")
+	if again := c.outputs(); fmt.Sprint(again) != fmt.Sprint(ids) {
+		t.Errorf("the ids were %v and are %v", ids, again)
+	}
+	b.expectFleet(ids, contents)
+	c.must("plan", "-detailed-exitcode")
+
+	c.must("destroy", "-auto-approve", "-parallelism=20")
+	if err := b.expectRunning(0); err != nil {
+		t.Error(err)
+	}
+}
+
+func (c *cli) outputs() map[string]string {
+	c.t.Helper()
+
+	cmd, output := c.command("output", "-json")
+	cmd.Stderr = nil
+	if err := cmd.Run(); err != nil {
+		c.t.Fatal(err)
+	}
+	var decoded map[string]struct{ Value string }
+	if err := json.Unmarshal(output.Bytes(), &decoded); err != nil {
+		c.t.Fatal(err)
+	}
+
+	values := map[string]string{}
+	for name, output := range decoded {
+		values[name] = output.Value
+	}
+
+	return values
+}
+
+func (b *testBridge) expectFleet(ids map[string]string, contents map[string]map[string][]byte) {
+	b.t.Helper()
+
+	failures := []error{b.expectRunning(len(contents))}
+	for name, files := range contents {
+		id := ids[name]
+		failures = append(failures, b.expectFiles(&id, files)(nil))
+	}
+	if err := errors.Join(failures...); err != nil {
+		b.t.Fatal(err)
+	}
+}
