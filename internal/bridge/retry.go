@@ -114,6 +114,8 @@ func transportMayRecover(err error) bool {
 		dns              *net.DNSError
 	)
 	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return false
 	case errors.As(err, &unknownAuthority), errors.As(err, &hostname), errors.As(err, &invalid),
 		errors.As(err, &verification), errors.As(err, &recordHeader):
 		return false
