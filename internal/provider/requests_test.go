@@ -91,7 +91,7 @@ func TestRequestsOfACommand(t *testing.T) {
 // content in either direction.
 func TestUnchangedFilesTransferNoContent(t *testing.T) {
 	b := anyBridge(t)
-	config := b.config(oneFile(`path = "file"`, set("content_base64", base64Of(randomBytes(7, 1<<20)))))
+	config := b.config(oneFile(`path = "file"`, set("source", localFile(t, randomBytes(7, 1<<20)))))
 
 	b.run(
 		resource.TestStep{Config: config},
