@@ -46,6 +46,8 @@ func explain(err error) (summary, step string) {
 	)
 
 	switch {
+	case errors.Is(err, context.Canceled):
+		return "Operation was cancelled", ""
 	case errors.As(err, &file):
 		return "File operation refused", fileSteps[file.Reason]
 	case errors.As(err, &recycled):
@@ -56,8 +58,6 @@ func explain(err error) (summary, step string) {
 		return answer.Summary, ""
 	case errors.Is(err, context.DeadlineExceeded):
 		return "Operation timed out", "The limit can be raised in timeouts."
-	case errors.Is(err, context.Canceled):
-		return "Operation was cancelled", ""
 	default:
 		return "Sandbox operation failed", ""
 	}

@@ -60,7 +60,7 @@ func fileSchema(ctx context.Context) schema.Schema {
 			},
 			"content_wo": schema.StringAttribute{
 				MarkdownDescription: "Content as text that is kept in neither plan nor state, for secrets; it may be ephemeral. Needs " +
-					"`content_wo_version`, and Terraform 1.11 or OpenTofu 1.11. `sha256` and `size` stay empty; what is kept is a salted, " +
+					"`content_wo_version`, and Terraform 1.11 or OpenTofu 1.11. `sha256` and `size` are null; what is kept is a salted, " +
 					"deliberately slow hash, as of a password, which suffices to see that the file was changed.",
 				Optional:   true,
 				WriteOnly:  true,
@@ -82,11 +82,11 @@ func fileSchema(ctx context.Context) schema.Schema {
 			},
 			"sha256": schema.StringAttribute{
 				MarkdownDescription: "SHA-256 of the file as it is in the sandbox, in hexadecimal. Known when the plan is made if the content is. " +
-					"Empty with `content_wo`.",
+					"Null with `content_wo`.",
 				Computed: true,
 			},
 			"size": schema.Int64Attribute{
-				MarkdownDescription: "Size of the file in bytes. Empty with `content_wo`.",
+				MarkdownDescription: "Size of the file in bytes. Null with `content_wo`.",
 				Computed:            true,
 			},
 			"revision": schema.StringAttribute{

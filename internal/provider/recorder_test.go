@@ -28,6 +28,8 @@ type recorder struct {
 	requests   map[string]int
 	uploaded   int64
 	downloaded int64
+	last       http.Header
+	answer     int
 }
 
 func newRecorder(t *testing.T, target string) *recorder {
@@ -59,6 +61,10 @@ func newRecorder(t *testing.T, target string) *recorder {
 			return
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
+		if status := r.answered(); status != 0 {
+			w.WriteHeader(status)
+			return
+		}
 		proxy.ServeHTTP(w, request)
 	}))
 	t.Cleanup(server.Close)
@@ -83,6 +89,30 @@ func (r *recorder) record(request *http.Request) {
 	if request.ContentLength > 0 {
 		r.uploaded += request.ContentLength
 	}
+	r.last = request.Header.Clone()
+}
+
+// answerWith has all requests answered with a status instead of by the bridge;
+// 0 ends that.
+func (r *recorder) answerWith(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = status
+}
+
+func (r *recorder) answered() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.answer
+}
+
+// lastHeader is the header of the last request.
+func (r *recorder) lastHeader() http.Header {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.last
 }
 
 // forget starts a new count.

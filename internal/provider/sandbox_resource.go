@@ -63,7 +63,7 @@ func (r *sandboxResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 			},
 			"instance_id": schema.StringAttribute{
 				MarkdownDescription: "Id of the container that runs the sandbox. It is another one after the sandbox slept or crashed; refer to it " +
-					"from what has to be done again then. Empty while the sandbox is known to have no container; the next apply starts one.",
+					"from what has to be done again then. Null while the sandbox is known to have no container; the next apply starts one.",
 				Computed:      true,
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
