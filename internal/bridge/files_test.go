@@ -192,15 +192,41 @@ func TestInspectTakesAnyNumberOfPaths(t *testing.T) {
 func TestReadTellsWhyItCannot(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, startBridge(t).client(t))
-	inside(t, s, "mkdir directory; echo x >secret; chmod 0 secret; ln -s nowhere dangling; mkfifo pipe")
+	inside(t, s, "mkdir directory; echo x >secret; chmod 0 secret; ln -s nowhere dangling; mkfifo pipe; "+
+		"mkdir closed; echo x >closed/file; chmod 0 closed; ln -s closed/file into")
 	for path, reason := range map[string]bridge.PathReason{
 		"none": bridge.ReasonMissing, "directory": bridge.ReasonIsDirectory, "secret": bridge.ReasonUnreadable,
-		"dangling": bridge.ReasonMissing, "pipe": bridge.ReasonNotRegular,
+		"dangling": bridge.ReasonMissing, "pipe": bridge.ReasonNotRegular, "secret/below": bridge.ReasonMissing,
+		// Where nothing can be seen, nothing can be known to be missing.
+		"closed/file": bridge.ReasonUnreadable, "closed/none": bridge.ReasonUnreadable, "into": bridge.ReasonUnreadable,
 	} {
 		var refused *bridge.PathError
 		if _, err := s.Read(t.Context(), path, &bytes.Buffer{}); !errors.As(err, &refused) || refused.Reason != reason {
 			t.Errorf("%s: got %v, want reason %q", path, err, reason)
 		}
+	}
+}
+
+func TestReadAtMostTransfersNoLargerFile(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	const limit = 3 << 20
+	inside(t, s, "head -c 3145728 /dev/urandom >most; head -c 3145729 /dev/urandom >over; touch empty")
+	for path, want := range map[string]int64{"most": limit, "empty": 0} {
+		var content bytes.Buffer
+		if _, err := s.ReadAtMost(t.Context(), path, limit, &content); err != nil || int64(content.Len()) != want {
+			t.Errorf("%s: got %d bytes, %v", path, content.Len(), err)
+		}
+	}
+	var (
+		content bytes.Buffer
+		over    *bridge.SizeError
+	)
+	if _, err := s.ReadAtMost(t.Context(), "over", limit, &content); !errors.As(err, &over) || over.Size != limit+1 || content.Len() != 0 {
+		t.Errorf("got %d bytes, %v", content.Len(), err)
+	}
+	if got := inside(t, s, "ls -A"); got != "empty\nmost\nover\n" {
+		t.Errorf("in /workspace: %s", got)
 	}
 }
 

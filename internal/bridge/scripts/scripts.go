@@ -41,6 +41,8 @@ const (
 	StatusNotRegular = 96
 	// StatusLinked: the file is too large for the answer and is linked for a GET.
 	StatusLinked = 97
+	// StatusTooLarge: the file has more bytes than may be read; the answer has its size.
+	StatusTooLarge = 98
 )
 
 var (
@@ -48,6 +50,8 @@ var (
 	prelude string
 	//go:embed groups.sh
 	groups string
+	//go:embed hidden.sh
+	hidden string
 
 	//go:embed hello.sh
 	hello string
@@ -74,8 +78,8 @@ var (
 	Cancel  = program(groups, cancel)
 	Install = program(install)
 	Discard = program(discard)
-	Inspect = program(inspect)
-	Read    = program(read)
+	Inspect = program(hidden, inspect)
+	Read    = program(hidden, read)
 	Remove  = program(remove)
 )
 
