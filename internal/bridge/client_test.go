@@ -193,6 +193,10 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: got %+v, %v after %d requests", name, health, err, count.Load())
 		}
 	}
+	client, _ := answering(t, status(200, "application/json", `{"status":"up"}`))
+	if health, err := client.Health(t.Context()); err == nil {
+		t.Errorf("something else: got %+v", health)
+	}
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {

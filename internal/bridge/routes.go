@@ -93,20 +93,29 @@ func (c *Client) PoolStats(ctx context.Context) (*PoolStats, error) {
 
 // Health is what the bridge says of its own configuration.
 type Health struct {
-	OK     bool     `json:"ok"`
-	Errors []string `json:"errors"`
+	OK     bool
+	Errors []string
 }
 
 // Health asks the bridge whether it is well. It needs no key. An unwell bridge is an answer, not an error.
 func (c *Client) Health(ctx context.Context) (*Health, error) {
 	unwell := func(resp *http.Response) bool { return resp.StatusCode == http.StatusServiceUnavailable }
 	r := request{method: http.MethodGet, path: "/health", alsoStatus: http.StatusServiceUnavailable}
-	var health Health
-	err := c.doJSON(takeForAnswer(ctx, unwell), r, &health)
-	if err != nil {
+	// A pointer, so that JSON of something else is not taken for a bridge that is unwell.
+	var answer struct {
+		OK     *bool    `json:"ok"`
+		Errors []string `json:"errors"`
+	}
+	if err := c.doJSON(takeForAnswer(ctx, unwell), r, &answer); err != nil {
 		return nil, err
 	}
-	return &health, nil
+	if answer.OK == nil {
+		return nil, &Error{
+			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not say whether the bridge is well",
+			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
+		}
+	}
+	return &Health{OK: *answer.OK, Errors: answer.Errors}, nil
 }
 
 func sandboxPath(id string) string { return "/v1/sandbox/" + id }
