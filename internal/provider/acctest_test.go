@@ -117,6 +117,13 @@ func (b *testBridge) run(steps ...resource.TestStep) {
 		Steps:                    steps,
 	})
 
+	b.expectNothingLeft()
+}
+
+// expectNothingLeft checks a bridge that no other test uses.
+func (b *testBridge) expectNothingLeft() {
+	b.t.Helper()
+
 	if b.local != nil && !b.t.Failed() && b.local.Assigned() != 0 {
 		b.t.Errorf("%d containers are left after destroy: %v", b.local.Assigned(), b.local.Running())
 	}

@@ -165,7 +165,7 @@ func TestProviderBlockIsRefusedAtItsAttribute(t *testing.T) {
 // A provider block that depends on something not applied yet: resources are
 // planned without a request, with a warning; a data source says what is missing.
 func TestProviderBlockUnknownAtPlan(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 
 	later := `
 		resource "terraform_data" "bridge" {
@@ -212,7 +212,7 @@ func TestDataSourceSaysWhichProviderAttributeIsUnknown(t *testing.T) {
 
 	for name, setting := range attributes {
 		t.Run(name, func(t *testing.T) {
-			b := localBridge(t, localbridge.Config{})
+			b := anyBridge(t)
 			settings := []string{setting}
 			if name != "api_url" {
 				settings = append(settings, set("api_url", b.url))

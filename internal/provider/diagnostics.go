@@ -21,12 +21,18 @@ import (
 func addFailure(diags *diag.Diagnostics, at path.Path, attempt string, err error) {
 	summary, step := explain(err)
 
-	detail := fmt.Sprintf("Could not %s.\n\n%s", attempt, sentence(err))
+	detail := sentence(err)
 	if step != "" {
 		detail += " " + step
 	}
 
-	var answer *bridge.Error
+	var (
+		answer *bridge.Error
+		file   *bridge.PathError
+	)
+	if !errors.As(err, &file) { // which says itself what was tried
+		detail = fmt.Sprintf("Could not %s.\n\n%s", attempt, detail)
+	}
 	if errors.As(err, &answer) || len(at.Steps()) == 0 {
 		diags.AddError(summary, detail)
 		return

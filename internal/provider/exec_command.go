@@ -20,9 +20,16 @@ import (
 // maxShownOutput is how much of a stream's end an error shows.
 const maxShownOutput = 4 << 10
 
-// execModel is a command and its result. Every object that runs one embeds it.
+// execModel is a command in a sandbox and its result.
 type execModel struct {
-	SandboxID            types.String `tfsdk:"sandbox_id"`
+	SandboxID types.String `tfsdk:"sandbox_id"`
+
+	commandModel
+	resultModel
+}
+
+// commandModel is what a command is told.
+type commandModel struct {
 	Command              types.List   `tfsdk:"command"`
 	Script               types.String `tfsdk:"script"`
 	Interpreter          types.List   `tfsdk:"interpreter"`
@@ -32,7 +39,10 @@ type execModel struct {
 	Timeout              types.String `tfsdk:"timeout"`
 	AllowNonZeroExitCode types.Bool   `tfsdk:"allow_non_zero_exit_code"`
 	MaxOutputBytes       types.Int64  `tfsdk:"max_output_bytes"`
+}
 
+// resultModel is what comes back from it.
+type resultModel struct {
 	ExitCode     types.Int64  `tfsdk:"exit_code"`
 	Stdout       types.String `tfsdk:"stdout"`
 	Stderr       types.String `tfsdk:"stderr"`
@@ -40,31 +50,58 @@ type execModel struct {
 	StderrBase64 types.String `tfsdk:"stderr_base64"`
 }
 
+// execution is how one kind of object runs a command.
+type execution struct {
+	sandboxID types.String
+	// instance is the container that the command is meant for; "" for the one
+	// that this process works with.
+	instance string
+	// confidential keeps the command itself out of the container's log, too.
+	confidential bool
+	// heartbeat, if set, is called every few seconds while the command runs.
+	heartbeat func()
+	// at is where the command's attributes are; the zero path is the object.
+	at path.Path
+}
+
 // run runs the command and takes its result into the model, also when an exit
 // code that is not allowed makes it an error: the caller may want to keep it.
-func (m *execModel) run(ctx context.Context, conn *connection) diag.Diagnostics {
+func (m *execModel) run(ctx context.Context, conn *connection, e execution) diag.Diagnostics {
+	e.sandboxID = m.SandboxID
+
+	result, diags := m.commandModel.run(ctx, conn, e)
+	if result != nil {
+		m.resultModel = newResultModel(result)
+	}
+
+	return diags
+}
+
+// run runs the command. There is a result with an error if the exit code is one
+// that is not allowed.
+func (m *commandModel) run(ctx context.Context, conn *connection, e execution) (*bridge.Result, diag.Diagnostics) {
 	var diags diag.Diagnostics
 
-	sandbox := conn.sandbox(m.SandboxID, path.Root("sandbox_id"), &diags)
-	command := m.bridgeCommand(ctx, conn.settings, &diags)
+	sandbox := conn.sandbox(e.sandboxID, path.Root("sandbox_id"), &diags)
+	command := m.bridgeCommand(ctx, conn.settings, e.at, &diags)
 	if diags.HasError() {
-		return diags
+		return nil, diags
 	}
+	command.Instance, command.Confidential, command.Heartbeat = e.instance, e.confidential, e.heartbeat
 	shown := redactor(command)
 
 	result, err := sandbox.Run(ctx, command)
 	if err != nil {
-		m.addRunFailure(&diags, shown, err)
-		return diags
+		m.addRunFailure(&diags, e, shown, err)
+		return nil, diags
 	}
 
-	m.setResult(result)
 	if result.ExitCode != 0 && !m.AllowNonZeroExitCode.ValueBool() {
-		diags.AddAttributeError(m.commandPath(), fmt.Sprintf("Command ended with exit code %d", result.ExitCode),
+		diags.AddAttributeError(m.path(e.at), fmt.Sprintf("Command ended with exit code %d", result.ExitCode),
 			shown.output(result)+"Set allow_non_zero_exit_code = true if this is a result rather than a failure.")
 	}
 
-	return diags
+	return result, diags
 }
 
 // bridgeCommand maps the configuration to what the bridge package runs.

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -29,9 +28,8 @@ func (d *execDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"When it depends on something that is going to be changed, Terraform puts it off until after the change. So that it waits for " +
 			"the files it works on, refer to their `revision`, or name them in `depends_on`; otherwise a plan after the container " +
 			"was replaced runs it in an empty sandbox.",
-		Attributes: execArguments(),
+		Attributes: execAttributes(keptInState),
 	}
-	maps.Copy(resp.Schema.Attributes, execResults())
 }
 
 func (d *execDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {

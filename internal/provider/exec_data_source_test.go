@@ -226,27 +226,24 @@ func TestExecFailuresAreErrorsAtTheirAttribute(t *testing.T) {
 }
 
 func TestExecLeavesNoProcessAfterATimeout(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
+	var sandboxID string
 
 	b.run(
+		resource.TestStep{
+			Config:            b.config(oneSandbox),
+			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
+		},
 		resource.TestStep{
 			Config: b.config(oneSandbox + execBlock("test", `timeout = "700ms"`,
 				command("bash", "-c", "trap '' TERM; sleep 301 & sleep 302 & wait; sleep 303"))),
 			ExpectError: regexp.MustCompile(`ran longer than 700ms`),
 		},
 		resource.TestStep{
-			PreConfig: func() {
-				for _, id := range b.local.Running() {
-					processes, err := b.local.Processes(id)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if strings.Contains(strings.Join(processes, "\n"), "sleep") {
-						t.Errorf("still running: %q", processes)
-					}
-				}
-			},
 			Config: b.config(oneSandbox),
+			ConfigStateChecks: []statecheck.StateCheck{
+				b.expectInside(&sandboxID, `grep -lax 'sleep.30[123].' /proc/[0-9]*/cmdline || true`, ""),
+			},
 		},
 	)
 }

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"maps"
+
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -15,16 +17,32 @@ import (
 // given more. Terraform keeps all of it in memory and in its state.
 const defaultMaxOutput = 1 << 20
 
-// execArguments are what a command is told, the same wherever one can be run.
-func execArguments() map[string]schema.Attribute {
+// What Terraform keeps of an object's arguments, as the end of a sentence.
+const (
+	keptInState  = "; Terraform's state has it."
+	keptInPlan   = "; a saved plan has it."
+	keptNowhere  = ", nor in Terraform's plan and state."
+)
+
+// execAttributes are the arguments and the results of a command in a sandbox.
+func execAttributes(kept string) map[string]schema.Attribute {
+	attributes := map[string]schema.Attribute{"sandbox_id": sandboxIDArgument()}
+	maps.Copy(attributes, commandArguments(kept))
+	maps.Copy(attributes, commandResults())
+
+	return attributes
+}
+
+// commandArguments are what a command is told, the same wherever one can be
+// run.
+func commandArguments(kept string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"sandbox_id": sandboxIDArgument(),
 		"command": schema.ListAttribute{
 			MarkdownDescription: "Program and its arguments, for example `[\"python3\", \"main.py\"]`. They are passed on exactly as they are; " +
 				"no shell reads them, so `*`, `$` and `;` mean nothing. Exactly one of `command` and `script` is needed.",
 			ElementType: types.StringType,
 			Optional:    true,
-			Validators:  append(words(), listvalidator.ExactlyOneOf(path.MatchRoot("script"))),
+			Validators:  append(words(), listvalidator.ExactlyOneOf(beside("script"))),
 		},
 		"script": schema.StringAttribute{
 			MarkdownDescription: "Text of a script. It is put into a private file in the sandbox, whose path the interpreter gets as its last " +
@@ -37,7 +55,7 @@ func execArguments() map[string]schema.Attribute {
 				"first command that fails.",
 			ElementType: types.StringType,
 			Optional:    true,
-			Validators:  append(words(), listvalidator.AlsoRequires(path.MatchRoot("script"))),
+			Validators:  append(words(), listvalidator.AlsoRequires(beside("script"))),
 		},
 		"working_dir": schema.StringAttribute{
 			MarkdownDescription: "Directory to run in: an absolute path, or one relative to `/workspace`. It has to exist. " +
@@ -47,15 +65,14 @@ func execArguments() map[string]schema.Attribute {
 		},
 		"environment": schema.MapAttribute{
 			MarkdownDescription: "Environment variables, on top of the provider's `environment`. A `null` leaves one of the provider's out. " +
-				"The values are in no command line and no log; in Terraform's state they are.",
+				"None of it is in a command line or a log" + kept,
 			ElementType: types.StringType,
 			Optional:    true,
 			Sensitive:   true,
 			Validators:  environmentVariables(),
 		},
 		"stdin": schema.StringAttribute{
-			MarkdownDescription: "Text for standard input. Without it standard input is empty. It is in no command line and no log; in Terraform's " +
-				"state it is.",
+			MarkdownDescription: "Text for standard input. Without it standard input is empty. None of it is in a command line or a log" + kept,
 			Optional:   true,
 			Sensitive:  true,
 			Validators: []validator.String{argument()},
@@ -79,8 +96,13 @@ func execArguments() map[string]schema.Attribute {
 	}
 }
 
-// execResults are what comes back from a command.
-func execResults() map[string]schema.Attribute {
+// beside is an attribute of the same object.
+func beside(name string) path.Expression {
+	return path.MatchRelative().AtParent().AtName(name)
+}
+
+// commandResults are what comes back from a command.
+func commandResults() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"exit_code": schema.Int64Attribute{
 			MarkdownDescription: "Exit code; 128 plus the number of the signal for a command ended by one, 127 for a program that was not found.",

@@ -272,7 +272,11 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 		}
 	}
 
-	if err := sandbox.Remove(ctx, model.Path.ValueString()); err != nil && !bridge.IsAsleep(err) {
+	err := sandbox.Remove(ctx, model.Path.ValueString())
+
+	// Without its container, or with another one, the file is gone already.
+	var recycled *bridge.RecycledError
+	if err != nil && !bridge.IsAsleep(err) && !errors.As(err, &recycled) {
 		addFailure(&resp.Diagnostics, path.Root("path"), "remove "+model.describe(), err)
 	}
 }

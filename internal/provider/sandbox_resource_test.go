@@ -190,7 +190,7 @@ func TestSandboxStateSurvivesWhatFails(t *testing.T) {
 }
 
 func TestSandboxImportRefusesWhatIsNoID(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 
 	b.run(resource.TestStep{
 		Config:        b.config(oneSandbox),

@@ -7,8 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-
-	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
 // What would be believed to protect a sandbox, and does not, is refused
@@ -31,7 +29,7 @@ func TestSandboxRefusesWhatCannotBeApplied(t *testing.T) {
 
 	for name, c := range values {
 		t.Run(name, func(t *testing.T) {
-			b := localBridge(t, localbridge.Config{})
+			b := anyBridge(t)
 			b.run(resource.TestStep{
 				Config: b.config(`
 					resource "cloudflaresandbox_sandbox" "other" {}
@@ -50,7 +48,7 @@ func TestSandboxRefusesWhatCannotBeApplied(t *testing.T) {
 }
 
 func TestSandboxRefusesWhatCannotBeAppliedFromAVariable(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 
 	b.run(resource.TestStep{
 		Config: b.config(`
@@ -72,7 +70,7 @@ func TestSandboxRefusesWhatCannotBeAppliedFromAVariable(t *testing.T) {
 // A value that is known only at apply is refused then, before anything is asked
 // of the bridge for that sandbox.
 func TestSandboxRefusesWhatCannotBeAppliedOnceItIsKnown(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 
 	b.run(
 		resource.TestStep{
@@ -98,7 +96,7 @@ func TestSandboxRefusesWhatCannotBeAppliedOnceItIsKnown(t *testing.T) {
 
 // On a sandbox that exists already, too.
 func TestSandboxRefusesWhatCannotBeAppliedLater(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 
 	b.run(
 		resource.TestStep{Config: b.config(oneSandbox)},

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-
-	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
 const someID = "kjs5dxdhwo5rnkmqjcaixp7tl4"
@@ -168,7 +166,7 @@ func lines(attributes []string) string {
 func TestPlanRefusesWhatCannotWorkAtItsAttribute(t *testing.T) {
 	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {
-			b := localBridge(t, localbridge.Config{})
+			b := anyBridge(t)
 			b.run(resource.TestStep{
 				Config:      b.config(c.config),
 				PlanOnly:    true,
