@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -39,6 +40,15 @@ func (b *dataSourceBase) Configure(_ context.Context, req datasource.ConfigureRe
 	b.conn = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
+// ephemeralBase gives an ephemeral resource its connection.
+type ephemeralBase struct {
+	conn *connection
+}
+
+func (b *ephemeralBase) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	b.conn = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
 func connectionFrom(data any, diags *diag.Diagnostics) *connection {
 	if data == nil {
 		return nil
@@ -59,8 +69,8 @@ func (c *connection) reachable() bool {
 }
 
 // requireKnown refuses to go on while the bridge cannot be reached or one of
-// the named provider attributes has no value: a data source cannot be planned,
-// only read.
+// the named provider attributes has no value: what is read or opened during a
+// plan cannot be planned itself.
 func (c *connection) requireKnown(diags *diag.Diagnostics, names ...string) {
 	missing := c.unknownConnection()
 	for _, name := range names {
@@ -71,9 +81,9 @@ func (c *connection) requireKnown(diags *diag.Diagnostics, names ...string) {
 
 	if missing != "" {
 		diags.AddError("Provider is not fully configured yet",
-			fmt.Sprintf("The provider's %s is known only after something else is applied, and a data source is read before that. "+
-				"Apply what it comes from first, with terraform apply -target=..., or name that in the data source's depends_on, "+
-				"so that it is read later.", missing))
+			fmt.Sprintf("The provider's %s is known only after something else is applied, and it is needed before that, for what is read "+
+				"during the plan. Apply what it comes from first, with terraform apply -target=..., or name that in depends_on here, "+
+				"so that this is put off.", missing))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
@@ -20,7 +21,10 @@ import (
 // Address is the address under which the provider is installed and served.
 const Address = "terraform.local/local/cloudflaresandbox"
 
-var _ provider.Provider = (*cloudflareSandboxProvider)(nil)
+var (
+	_ provider.Provider              = (*cloudflareSandboxProvider)(nil)
+	_ provider.ProviderWithFunctions = (*cloudflareSandboxProvider)(nil)
+)
 
 // New returns the constructor of the provider that a plugin server asks for.
 func New(version string) func() provider.Provider {
@@ -93,7 +97,7 @@ func (p *cloudflareSandboxProvider) Schema(_ context.Context, _ provider.SchemaR
 				MarkdownDescription: "Whether a refresh may start containers. A sandbox sleeps after ten idle minutes, and asking anything of it " +
 					"starts a fresh, empty container. With `true`, the default, every plan therefore tells what is really there. With `false` " +
 					"a refresh of a resource starts nothing: what is in the state is taken as it is, unless the bridge's pool figures " +
-					"alone prove that no container runs at all. Data sources that run a command start a container in any case.",
+					"alone prove that no container runs at all. Data sources that run a command or read a file start a container in any case.",
 				Optional: true,
 			},
 		},
@@ -130,6 +134,7 @@ func (p *cloudflareSandboxProvider) Configure(ctx context.Context, req provider.
 
 	resp.ResourceData = conn
 	resp.DataSourceData = conn
+	resp.EphemeralResourceData = conn
 }
 
 func (p *cloudflareSandboxProvider) Resources(context.Context) []func() resource.Resource {
@@ -142,5 +147,14 @@ func (p *cloudflareSandboxProvider) Resources(context.Context) []func() resource
 func (p *cloudflareSandboxProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		newExecDataSource,
+		newFileDataSource,
+		newBridgeDataSource,
+	}
+}
+
+func (p *cloudflareSandboxProvider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{
+		newWorkspacePathFunction,
+		newShellJoinFunction,
 	}
 }
