@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,13 +71,24 @@ func shell(word string) string {
 // expectFiles checks from inside that each path has just this content.
 func (b *testBridge) expectFiles(sandboxID *string, files map[string][]byte) onState {
 	return func(*tfjson.State) error {
-		for path, content := range files {
-			got, err := b.tryInside(*sandboxID, "sha256sum < "+shell(path))
-			if err != nil {
-				return err
-			}
-			if want := sum(content) + "  -\n"; got != want {
-				return fmt.Errorf("%q has SHA-256 %s inside, want %s", path, got, want)
+		var script strings.Builder
+		paths := slices.Sorted(maps.Keys(files))
+		for _, path := range paths {
+			fmt.Fprintf(&script, "sha256sum < %s || true\n", shell(path))
+		}
+
+		output, err := b.tryInside(*sandboxID, script.String())
+		if err != nil {
+			return err
+		}
+
+		sums := strings.Split(output, "  -\n")
+		if len(sums) != len(paths)+1 {
+			return fmt.Errorf("%d of %d files can be read inside: %q", len(sums)-1, len(paths), paths)
+		}
+		for i, path := range paths {
+			if want := sum(files[path]); sums[i] != want {
+				return fmt.Errorf("%q has SHA-256 %s inside, want %s", path, sums[i], want)
 			}
 		}
 
