@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,9 @@ import (
 // MaxOutputBytes is the upper limit of [Command.MaxOutputBytes]: with both streams that long, in base64, an answer still
 // fits into the 32 MiB that the bridge can carry (BRIDGE.md, "exec").
 const MaxOutputBytes = 8 << 20
+
+// maxSentBytes is what both streams and the reply may have together, for the same reason.
+const maxSentBytes = 2*MaxOutputBytes + 1<<20
 
 // Command is a command to run in a sandbox.
 type Command struct {
@@ -31,6 +35,11 @@ type Command struct {
 	Timeout time.Duration
 	// MaxOutputBytes bounds each output stream, from 1 to [MaxOutputBytes]; default 1 MiB. More is an error.
 	MaxOutputBytes int64
+	// MaxReplyBytes, if not 0, gives the command one more argument, after the script: the path of a private file, whose
+	// content is in the result if the command has written it. It bounds that content; more is an error.
+	MaxReplyBytes int64
+	// Confidential says that neither Argv nor Script may stand in a log, as the values of Environment and Stdin never do.
+	Confidential bool
 	// Instance is the container that it is meant for; "" for the one that this process works with.
 	Instance string
 }
@@ -45,6 +54,9 @@ type Result struct {
 	// StdoutSize and StderrSize are how much was printed. Where it was more than the limit, Stdout and Stderr are the end
 	// of it only.
 	StdoutSize, StderrSize int64
+	// Reply is nil if the command has none or has not written it. Of one over its limit it is the end only.
+	Reply     []byte
+	ReplySize int64
 }
 
 // validate refuses what cannot be run, before any request.
@@ -71,6 +83,9 @@ func (c *Command) validate() error {
 	if c.MaxOutputBytes < 0 || c.MaxOutputBytes > MaxOutputBytes {
 		return fmt.Errorf("at most %d bytes of output can be asked for", MaxOutputBytes)
 	}
+	if c.MaxReplyBytes < 0 || 2*cmp.Or(c.MaxOutputBytes, defaultMaxOutput)+c.MaxReplyBytes > maxSentBytes {
+		return fmt.Errorf("at most %d bytes of output and reply together can be asked for", maxSentBytes)
+	}
 	if c.Timeout < 0 {
 		return errors.New("a timeout cannot be negative")
 	}
@@ -91,7 +106,7 @@ func (e *TimeoutError) Error() string {
 // OutputLimitError says that a command printed more than was allowed. It has ended, with the exit code in Result; of
 // the output Result has the end.
 type OutputLimitError struct {
-	// Stream is "stdout" or "stderr".
+	// Stream is "stdout", "stderr" or "reply".
 	Stream      string
 	Size, Limit int64
 	Result      *Result

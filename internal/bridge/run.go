@@ -63,7 +63,8 @@ type run struct {
 	command  Command
 	instance string
 	nonce    string
-	limit    int64
+	// limit bounds each output stream.
+	limit int64
 	// fields is what the script is given, in its order: environment, arguments, script, input.
 	fields []string
 	staged bool
@@ -96,7 +97,7 @@ func newRun(s *Sandbox, command Command, instance string) *run {
 		size += len(field)
 	}
 	// The container logs every command line, and ps shows it: what may be secret does not stand there.
-	r.staged = len(command.Environment) > 0 || command.Stdin != nil || size > maxInline
+	r.staged = command.Confidential || len(command.Environment) > 0 || command.Stdin != nil || size > maxInline
 	return r
 }
 
@@ -132,7 +133,7 @@ func (r *run) arguments() []string {
 	args := []string{
 		strconv.FormatFloat(r.command.Timeout.Seconds(), 'f', -1, 64), strconv.FormatInt(r.limit, 10), r.command.Dir,
 		flag(r.staged), strconv.Itoa(len(r.command.Environment)), strconv.Itoa(len(r.command.Argv)),
-		flag(r.command.Script != ""), flag(r.command.Stdin != nil),
+		flag(r.command.Script != ""), flag(r.command.Stdin != nil), strconv.FormatInt(r.command.MaxReplyBytes, 10),
 	}
 	if !r.staged {
 		args = append(args, r.fields...)
@@ -148,7 +149,7 @@ var errStagedLost = errors.New("what was staged for the command was removed befo
 func (r *run) follow(ctx context.Context) (*outcome, error) {
 	c := call{
 		program: scripts.Run, args: r.arguments(), nonce: r.nonce, expected: r.instance, changes: true, needsContainer: true,
-		limit: 2*base64.StdEncoding.EncodedLen(int(r.limit)) + maxAnswer,
+		limit: 2*base64.StdEncoding.EncodedLen(int(r.limit)) + base64.StdEncoding.EncodedLen(int(r.command.MaxReplyBytes)) + maxAnswer,
 	}
 	mayRun := false
 	for failures := 1; ; failures++ {
@@ -213,16 +214,23 @@ func (r *run) read(reply *reply) (*outcome, error) {
 	default:
 		return nil, fmt.Errorf("the sandbox answered with the unknown status %d", reply.status)
 	}
+	type stream struct {
+		to   *[]byte
+		sent int64
+	}
 	n := reply.numbers
-	if len(n) != 6 {
+	replied := len(n) == 8 && r.command.MaxReplyBytes > 0
+	if len(n) != 6 && !replied {
 		return nil, &unprovenError{errReplyGarbled}
 	}
 	o := &outcome{result: &Result{ExitCode: int(n[0]), StdoutSize: n[2], StderrSize: n[3]}, timedOut: n[1] != 0}
+	streams := []stream{{&o.result.Stdout, n[4]}, {&o.result.Stderr, n[5]}}
+	if replied {
+		o.result.Reply, o.result.ReplySize = []byte{}, n[6]
+		streams = append(streams, stream{&o.result.Reply, n[7]})
+	}
 	lines := reply.payload
-	for _, stream := range []struct {
-		to   *[]byte
-		sent int64
-	}{{&o.result.Stdout, n[4]}, {&o.result.Stderr, n[5]}} {
+	for _, stream := range streams {
 		if stream.sent == 0 {
 			continue
 		}
@@ -247,6 +255,8 @@ func (r *run) judge(o *outcome) (*Result, error) {
 		return nil, &OutputLimitError{Stream: "stdout", Size: o.result.StdoutSize, Limit: r.limit, Result: o.result}
 	case o.result.StderrSize > r.limit:
 		return nil, &OutputLimitError{Stream: "stderr", Size: o.result.StderrSize, Limit: r.limit, Result: o.result}
+	case o.result.ReplySize > r.command.MaxReplyBytes:
+		return nil, &OutputLimitError{Stream: "reply", Size: o.result.ReplySize, Limit: r.command.MaxReplyBytes, Result: o.result}
 	default:
 		return o.result, nil
 	}

@@ -2,25 +2,27 @@
 # shellcheck disable=SC2154 # variables of prelude.sh
 # Runs a command once, however often it is asked for under the same nonce, and says its result.
 #
-# Arguments: TIMEOUT LIMIT DIRECTORY STAGED ENVIRONMENT ARGUMENTS SCRIPT STDIN FIELD...
+# Arguments: TIMEOUT LIMIT DIRECTORY STAGED ENVIRONMENT ARGUMENTS SCRIPT STDIN REPLY FIELD...
 #   TIMEOUT      seconds after which the command is ended; 0: never
 #   LIMIT        bytes of each output stream that may be sent
 #   DIRECTORY    where the command starts
 #   STAGED       1: the fields are in the staged file, each ended by NUL; 0: they are the remaining arguments
 #   ENVIRONMENT, ARGUMENTS, SCRIPT, STDIN   how many fields are NAME=value, argv, script text (0 or 1), input (0 or 1)
+#   REPLY        bytes that may be sent of the reply, a file whose path is the command's last argument; 0: it has none
 #
 # The first request makes the directory $runs/NONCE, and with it the right to start the command. It and every later
 # one follow the command to its end: an empty line every 10 seconds, then a line of base64 for standard output, one
 # for standard error, and
 #   NONCE end 0 EXIT TIMED_OUT STDOUT_SIZE STDERR_SIZE STDOUT_SENT STDERR_SENT
 # where EXIT is the command's exit status as bash tells it (128+N after signal N), TIMED_OUT is 1 after TIMEOUT, SIZE
-# are the bytes it wrote and SENT the bytes above; the end of a stream is sent where it is larger than LIMIT.
+# are the bytes it wrote and SENT the bytes above; the end of a stream is sent where it is larger than LIMIT. If the
+# command has written a reply, a third line of base64 follows the other two, and REPLY_SIZE REPLY_SENT end the last line.
 
 # scripts.go has the same numbers.
 readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVISOR_GONE=84
 
-timeout=$1 limit=$2 directory=$3 staged=$4 environment_count=$5 argument_count=$6 has_script=$7 has_stdin=$8
-shift 8
+timeout=$1 limit=$2 directory=$3 staged=$4 environment_count=$5 argument_count=$6 has_script=$7 has_stdin=$8 reply_limit=$9
+shift 9
 run=$runs/$nonce
 
 end() {
@@ -157,6 +159,7 @@ start() {
     arguments+=("$run/script")
     fields=("${fields[@]:1}")
   fi
+  ((reply_limit)) && arguments+=("$run/reply")
   if ((has_stdin)); then
     printf '%s' "${fields[0]}" >"$run/stdin" || refuse "$NO_RUN_DIRECTORY"
   fi
@@ -197,14 +200,15 @@ await() {
   done
 }
 
-# send STREAM SIZE: the stream as one line of base64, and in sent how many bytes of it that are. Of a stream over the
-# limit only the end, which helps to see what happened.
+# send STREAM SIZE LIMIT: the stream as one line of base64, and in sent how many bytes of it that are. Of a stream over
+# the limit only the end, which helps to see what happened. Of an empty one nothing, since an empty line is a sign of life.
 send() {
   sent=$2
-  if (($2 > limit)); then
-    sent=$((limit < 4096 ? limit : 4096))
+  ((sent)) || return
+  if (($2 > $3)); then
+    sent=$(($3 < 4096 ? $3 : 4096))
     tail -c +"$(($2 - sent + 1))" -- "$run/$1" | head -c "$sent" | base64 -w 0
-  elif (($2 > 0)); then
+  else
     head -c "$2" -- "$run/$1" | base64 -w 0
   fi
   printf '\n'
@@ -219,7 +223,14 @@ fi
 await
 [[ $code == cancelled ]] && end "$CANCELLED"
 { read -r out_size && read -r err_size; } < <(stat -c %s -- "$run/out" "$run/err")
-send out "$out_size"
-out_sent=$sent
-send err "$err_size"
-end 0 "$code" "$timed_out" "$out_size" "$err_size" "$out_sent" "$sent"
+send out "$out_size" "$limit"
+numbers=("$code" "$timed_out" "$out_size" "$err_size" "$sent")
+send err "$err_size" "$limit"
+numbers+=("$sent")
+# The command may have done anything to a file whose path it knows.
+if ((reply_limit)) && [[ -f $run/reply && -r $run/reply ]]; then
+  reply_size=$(stat -L -c %s -- "$run/reply")
+  send reply "$reply_size" "$reply_limit"
+  numbers+=("$reply_size" "$sent")
+fi
+end 0 "${numbers[@]}"
