@@ -30,6 +30,8 @@ type call struct {
 	needsContainer bool
 	// limit bounds the answer in bytes of base64; 0: maxAnswer.
 	limit int
+	// heartbeat, if set, is called at every sign of life.
+	heartbeat func()
 }
 
 // maxAnswer bounds an answer of which nothing larger is expected.
@@ -104,7 +106,7 @@ func (s *Sandbox) attempt(ctx context.Context, c call) (*reply, error) {
 		limit = maxAnswer
 	}
 	known := true
-	r := &reply{nonce: nonce, limit: limit, begun: func(instance string) {
+	r := &reply{nonce: nonce, limit: limit, heartbeat: c.heartbeat, begun: func(instance string) {
 		known = s.answered(instance)
 		leave()
 	}}

@@ -42,6 +42,8 @@ type Command struct {
 	Confidential bool
 	// Instance is the container that it is meant for; "" for the one that this process works with.
 	Instance string
+	// Heartbeat, if set, is called at every sign of life while the command runs, which is every 10 seconds.
+	Heartbeat func()
 }
 
 const defaultMaxOutput = 1 << 20

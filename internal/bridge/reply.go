@@ -24,6 +24,8 @@ type reply struct {
 
 	// begun, if set, is called once the first line has arrived: the container is there.
 	begun func(instance string)
+	// heartbeat, if set, is called at every empty line after it.
+	heartbeat func()
 
 	line     []byte
 	instance string
@@ -74,8 +76,13 @@ func (r *reply) take(line string) error {
 		return nil
 	case ours && strings.HasPrefix(words, "end "):
 		return r.end(strings.TrimPrefix(words, "end "))
-	case r.instance == "" || line == "":
-		// What the image itself prints before a script starts, and signs of life.
+	case r.instance == "":
+		// What the image itself prints before a script starts.
+		return nil
+	case line == "":
+		if r.heartbeat != nil {
+			r.heartbeat()
+		}
 		return nil
 	case ours:
 		return errReplyGarbled

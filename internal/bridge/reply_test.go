@@ -38,6 +38,15 @@ func TestReplyIsReadHoweverTheStreamIsCut(t *testing.T) {
 	}
 }
 
+func TestReplyTellsSignsOfLife(t *testing.T) {
+	t.Parallel()
+	beats := 0
+	r := &reply{nonce: testNonce, limit: 1000, heartbeat: func() { beats++ }}
+	if err := r.feed([]byte("\n" + frame("\n\naGk=", "0 4") + "\n")); err != nil || beats != 2 {
+		t.Errorf("%d signs of life, %v", beats, err)
+	}
+}
+
 func TestReplyWithoutProofIsNoReply(t *testing.T) {
 	t.Parallel()
 	whole := frame("aGk=", "0 4")

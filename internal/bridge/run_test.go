@@ -229,6 +229,19 @@ func TestRunCarriesTheLargestOutput(t *testing.T) {
 	}
 }
 
+// What ends at once has nothing to say in between.
+func TestRunOfAQuickCommandHasNoHeartbeat(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	for _, line := range []string{"true", "echo out", "echo err >&2"} {
+		command := shell(line)
+		command.Heartbeat = func() { t.Errorf("%q: a heartbeat", line) }
+		if _, err := s.Run(t.Context(), command); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestRunRefusesWhatCannotBeRun(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, startBridge(t).client(t))

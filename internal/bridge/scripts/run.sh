@@ -12,7 +12,7 @@
 #
 # The first request makes the directory $runs/NONCE, and with it the right to start the command. It and every later
 # one follow the command to its end: an empty line every 10 seconds, then a line of base64 for standard output, one
-# for standard error, and
+# for standard error, each if there is any, and
 #   NONCE end 0 EXIT TIMED_OUT STDOUT_SIZE STDERR_SIZE STDOUT_SENT STDERR_SENT
 # where EXIT is the command's exit status as bash tells it (128+N after signal N), TIMED_OUT is 1 after TIMEOUT, SIZE
 # are the bytes it wrote and SENT the bytes above; the end of a stream is sent where it is larger than LIMIT. If the
