@@ -199,6 +199,30 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+func TestPoolRequestsAreDoneOnlyIfTheBridgeSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		done    bool
+	}{
+		"done":           {status(200, "application/json", `{"ok":true}`), true},
+		"something else": {status(200, "application/json", `{"status":"up"}`), false},
+		"wrong key":      {status(401, "application/json", `{"error":"Unauthorized","code":"unauthorized"}`), false},
+	} {
+		client, count := answering(t, test.handler)
+		for request, err := range map[string]error{
+			"prime": client.PrimePool(t.Context()), "shut down": client.ShutdownPrewarmed(t.Context()),
+		} {
+			if (err == nil) != test.done {
+				t.Errorf("%s, %s: got %v", name, request, err)
+			}
+		}
+		if count.Load() != 2 {
+			t.Errorf("%s: %d requests", name, count.Load())
+		}
+	}
+}
+
 func TestNewRefusesWhatCannotWork(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]Config{

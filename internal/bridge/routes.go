@@ -91,6 +91,31 @@ func (c *Client) PoolStats(ctx context.Context) (*PoolStats, error) {
 	return &stats, nil
 }
 
+// PrimePool has the bridge keep its pool of waiting containers filled. It answers before they have started.
+func (c *Client) PrimePool(ctx context.Context) error { return c.postPool(ctx, "prime") }
+
+// ShutdownPrewarmed stops the containers of the pool that wait for a sandbox.
+func (c *Client) ShutdownPrewarmed(ctx context.Context) error {
+	return c.postPool(ctx, "shutdown-prewarmed")
+}
+
+func (c *Client) postPool(ctx context.Context, what string) error {
+	var answer struct {
+		OK bool `json:"ok"`
+	}
+	r := request{method: http.MethodPost, path: "/v1/pool/" + what}
+	if err := c.doJSON(ctx, r, &answer); err != nil {
+		return err
+	}
+	if !answer.OK {
+		return &Error{
+			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not say that it was done",
+			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
+		}
+	}
+	return nil
+}
+
 // Health is what the bridge says of its own configuration.
 type Health struct {
 	OK     bool
