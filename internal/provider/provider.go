@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
@@ -22,8 +23,9 @@ import (
 const Address = "terraform.local/local/cloudflaresandbox"
 
 var (
-	_ provider.Provider              = (*cloudflareSandboxProvider)(nil)
-	_ provider.ProviderWithFunctions = (*cloudflareSandboxProvider)(nil)
+	_ provider.Provider                       = (*cloudflareSandboxProvider)(nil)
+	_ provider.ProviderWithEphemeralResources = (*cloudflareSandboxProvider)(nil)
+	_ provider.ProviderWithFunctions          = (*cloudflareSandboxProvider)(nil)
 )
 
 // New returns the constructor of the provider that a plugin server asks for.
@@ -149,6 +151,12 @@ func (p *cloudflareSandboxProvider) DataSources(context.Context) []func() dataso
 		newExecDataSource,
 		newFileDataSource,
 		newBridgeDataSource,
+	}
+}
+
+func (p *cloudflareSandboxProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{
+		newSandboxEphemeral,
 	}
 }
 

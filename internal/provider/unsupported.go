@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -18,7 +19,28 @@ type unsupported struct {
 	reason string
 }
 
-// unsupportedAttributes are those of the sandbox resource.
+// unsupportedModel is the values of those attributes. Every object that makes a
+// sandbox embeds it.
+type unsupportedModel struct {
+	NetworkPolicy types.Dynamic `tfsdk:"network_policy"`
+	AllowedHosts  types.Dynamic `tfsdk:"allowed_hosts"`
+	GPU           types.Dynamic `tfsdk:"gpu"`
+}
+
+// refuseUnsupported catches the values that were unknown when the plan was made.
+func (m *unsupportedModel) refuseUnsupported(diags *diag.Diagnostics) {
+	values := map[string]types.Dynamic{
+		"network_policy": m.NetworkPolicy,
+		"allowed_hosts":  m.AllowedHosts,
+		"gpu":            m.GPU,
+	}
+
+	for _, refused := range unsupportedAttributes() {
+		refused.refuse(values[refused.name], path.Root(refused.name), diags)
+	}
+}
+
+// unsupportedAttributes are those of whatever makes a sandbox.
 func unsupportedAttributes() []unsupported {
 	return []unsupported{
 		{
@@ -48,10 +70,23 @@ func unsupportedAttributes() []unsupported {
 // the reason and none with a type error.
 func (u unsupported) attribute() schema.DynamicAttribute {
 	return schema.DynamicAttribute{
-		MarkdownDescription: "Cannot be set; any value is an error at plan time. " + u.reason,
+		MarkdownDescription: u.description(),
 		Optional:            true,
 		Validators:          []validator.Dynamic{u},
 	}
+}
+
+// ephemeralAttribute is the same for ephemeral resources.
+func (u unsupported) ephemeralAttribute() ephemeralschema.DynamicAttribute {
+	return ephemeralschema.DynamicAttribute{
+		MarkdownDescription: u.description(),
+		Optional:            true,
+		Validators:          []validator.Dynamic{u},
+	}
+}
+
+func (u unsupported) description() string {
+	return "Cannot be set; any value is an error at plan time. " + u.reason
 }
 
 // refuse reports a value, whatever it is. Unknown values pass until they are
