@@ -25,6 +25,7 @@ const (
 var (
 	_ resource.ResourceWithConfigure   = (*fileResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*fileResource)(nil)
+	_ resource.ResourceWithIdentity    = (*fileResource)(nil)
 	_ resource.ResourceWithImportState = (*fileResource)(nil)
 )
 
@@ -92,6 +93,7 @@ func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, r
 	var config, model fileModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	limit, diags := model.Timeouts.Create(ctx, defaultFileTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -110,6 +112,7 @@ func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, r
 func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var model fileModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	limit, diags := model.Timeouts.Read(ctx, defaultFileTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !r.conn.reachable() {
@@ -176,6 +179,7 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	var config, model fileModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	limit, diags := model.Timeouts.Update(ctx, defaultFileTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -279,16 +283,4 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	if err != nil && !bridge.IsAsleep(err) && !errors.As(err, &recycled) {
 		addFailure(&resp.Diagnostics, path.Root("path"), "remove "+model.describe(), err)
 	}
-}
-
-func (r *fileResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	sandboxID, file, err := parseFileImportID(req.ID)
-	if err != nil {
-		resp.Diagnostics.AddError("Invalid import id",
-			sentence(err)+" A file is imported by SANDBOX_ID/workspace/PATH, for example \"kjs5dxdhwo5rnkmqjcaixp7tl4/workspace/main.py\".")
-		return
-	}
-
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("sandbox_id"), sandboxID)...)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("path"), file)...)
 }

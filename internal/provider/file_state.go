@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -107,22 +106,6 @@ func (m *fileModel) adoptContent(ctx context.Context, sandbox *bridge.Sandbox, i
 	}
 
 	return diags
-}
-
-// parseFileImportID splits SANDBOX_ID/workspace/PATH.
-func parseFileImportID(id string) (sandboxID, file string, err error) {
-	sandboxID, rest, found := strings.Cut(id, "/")
-	if !found {
-		return "", "", errors.New("the id names no path")
-	}
-
-	if err := bridge.ValidateSandboxID(sandboxID); err != nil {
-		return "", "", err
-	}
-
-	file, err = bridge.CleanPath("/" + rest)
-
-	return sandboxID, file, err
 }
 
 // newRevision is a value that was never there before.

@@ -24,6 +24,7 @@ const defaultSandboxTimeout = 5 * time.Minute
 var (
 	_ resource.ResourceWithConfigure   = (*sandboxResource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*sandboxResource)(nil)
+	_ resource.ResourceWithIdentity    = (*sandboxResource)(nil)
 	_ resource.ResourceWithImportState = (*sandboxResource)(nil)
 )
 
@@ -36,12 +37,11 @@ type sandboxResource struct {
 }
 
 type sandboxModel struct {
-	ID            types.String   `tfsdk:"id"`
-	InstanceID    types.String   `tfsdk:"instance_id"`
-	NetworkPolicy types.Dynamic  `tfsdk:"network_policy"`
-	AllowedHosts  types.Dynamic  `tfsdk:"allowed_hosts"`
-	GPU           types.Dynamic  `tfsdk:"gpu"`
-	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+	unsupportedModel
+
+	ID         types.String   `tfsdk:"id"`
+	InstanceID types.String   `tfsdk:"instance_id"`
+	Timeouts   timeouts.Value `tfsdk:"timeouts"`
 }
 
 func (r *sandboxResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -117,6 +117,7 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 	// that did start can be destroyed.
 	model.ID = types.StringValue(id)
 	model.InstanceID = types.StringNull()
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -129,6 +130,7 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var model sandboxModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	limit, diags := model.Timeouts.Read(ctx, defaultSandboxTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !r.conn.reachable() {
@@ -175,6 +177,7 @@ func (r *sandboxResource) observe(ctx context.Context, sandbox *bridge.Sandbox, 
 func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var model sandboxModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	model.refuseUnsupported(&resp.Diagnostics)
 	limit, diags := model.Timeouts.Update(ctx, defaultSandboxTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -210,15 +213,6 @@ func (r *sandboxResource) Delete(ctx context.Context, req resource.DeleteRequest
 	}
 }
 
-func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	if err := bridge.ValidateSandboxID(req.ID); err != nil {
-		resp.Diagnostics.AddError("Invalid import id", sentence(err)+" A sandbox is imported by its id.")
-		return
-	}
-
-	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
-}
-
 // start starts the sandbox's container and records which one it is.
 func (m *sandboxModel) start(ctx context.Context, conn *connection, diags *diag.Diagnostics) {
 	sandbox := conn.sandbox(m.ID, path.Root("id"), diags)
@@ -233,17 +227,4 @@ func (m *sandboxModel) start(ctx context.Context, conn *connection, diags *diag.
 	}
 
 	m.InstanceID = types.StringValue(instance)
-}
-
-// refuseUnsupported catches the values that were unknown when the plan was made.
-func (m *sandboxModel) refuseUnsupported(diags *diag.Diagnostics) {
-	values := map[string]types.Dynamic{
-		"network_policy": m.NetworkPolicy,
-		"allowed_hosts":  m.AllowedHosts,
-		"gpu":            m.GPU,
-	}
-
-	for _, refused := range unsupportedAttributes() {
-		refused.refuse(values[refused.name], path.Root(refused.name), diags)
-	}
 }
