@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // write stores the request's body in place: parents are made, symbolic links
@@ -64,31 +62,4 @@ func (a *agent) read(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(w, file); err != nil {
 		panic(http.ErrAbortHandler) // a read error must not look like the end
 	}
-}
-
-// mount puts an empty tmpfs where a bucket would be.
-func (a *agent) mount(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	path := query.Get("path")
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		fail(w, "mkdir", err)
-		return
-	}
-	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
-	if query.Get("readonly") == "true" {
-		flags |= unix.MS_RDONLY
-	}
-	if err := unix.Mount("s3fs", path, "tmpfs", flags, "mode=755"); err != nil {
-		fail(w, "mount", err)
-	}
-}
-
-// unmount removes the mount, and its directory when that is empty.
-func (a *agent) unmount(w http.ResponseWriter, r *http.Request) {
-	path := r.URL.Query().Get("path")
-	if err := unix.Unmount(path, unix.UMOUNT_NOFOLLOW); err != nil {
-		fail(w, "umount", err)
-		return
-	}
-	_ = os.Remove(path)
 }

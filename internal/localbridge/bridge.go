@@ -24,8 +24,14 @@ type Config struct {
 	IdleTimeout  time.Duration // a container sleeps after that idle time; default 10 minutes
 	Logger       *slog.Logger  // default: discard
 
-	// Bindings are the names of R2 bindings that the mount route knows.
-	Bindings []string
+	// Bindings are the names of R2 bindings that the mount route knows. They need
+	// ContainerProxy, and so do credential proxies: a Worker that exports that
+	// class, which the published template does not.
+	Bindings       []string
+	ContainerProxy bool
+	// TunnelZone is the domain of named tunnels. Without one they are refused, as
+	// by a bridge without CLOUDFLARE_API_TOKEN.
+	TunnelZone string
 	// CleanCuts ends broken reads like a runtime of mid-2026: 200 with a body
 	// that stops early but cleanly, where newer ones close the connection
 	// (BRIDGE.md, Files).
@@ -40,6 +46,7 @@ type Bridge struct {
 	server   *http.Server
 	served   chan struct{}
 
+	zone     zone
 	logMu    sync.Mutex
 	commands []string
 }
@@ -75,6 +82,7 @@ func Start(ctx context.Context, cfg Config) (*Bridge, error) {
 		pool:     newPool(start, cfg.MaxInstances, cfg.IdleTimeout),
 		listener: listener,
 		served:   make(chan struct{}),
+		zone:     zone{domain: cfg.TunnelZone, records: map[string]*tunnel{}},
 	}
 	b.server = &http.Server{
 		Handler:           b.Handler(),

@@ -24,8 +24,10 @@
 //
 //   - A stopped container leaves the pool's count at once, not within ten seconds.
 //   - Session-Id is checked and then ignored; sessions are names without a shell.
-//   - Named tunnels answer like unnamed ones; a tunnel's URL is plain HTTP on loopback.
-//   - A successful bucket mount is an empty tmpfs; no bucket is ever contacted.
+//   - A tunnel's URL is plain HTTP on loopback, a named one's too. Sandboxes share the
+//     host's network, so what it leads to is a port of the host.
+//   - A successful bucket mount is an empty tmpfs under the name that s3fs would have;
+//     no bucket is ever contacted, and options of s3fs are not checked.
 //   - A request target with an invalid percent escape ("100%") is refused by
 //     net/http with 400 before it arrives here.
 //   - There is no pty and no OpenAPI document.

@@ -18,7 +18,7 @@ import (
 // TestTunnels: ports, names, and that the URL leads to the port (OBSERVED.md, i).
 func TestTunnels(t *testing.T) {
 	t.Parallel()
-	c := startBridge(t, Config{})
+	c := startBridge(t, Config{TunnelZone: "example.com"})
 	invalidPort := failure("Invalid port", codeInvalid)
 	for _, port := range []string{"80", "3000", "70000", "0", "-1", "1023", "abc", "8080.5", "0x", "NaN", "Infinity"} {
 		wantAnswer(t, port, c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 400, invalidPort)
@@ -132,26 +132,137 @@ func TestMountChecks(t *testing.T) {
 
 func TestAMountIsAMountPoint(t *testing.T) {
 	t.Parallel()
-	c := startBridge(t, Config{Bindings: []string{"BUCKET"}})
+	c := startBridge(t, Config{Bindings: []string{"BUCKET"}, ContainerProxy: true})
 	for name, body := range map[string]string{
-		"/workspace/m": `{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example",` + goodCredentials + `}}`,
+		"/workspace/m": `{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example",` + goodCredentials + `,"s3fsOptions":["fsname=mine"]}}`,
 		"/workspace/r": `{"binding":"BUCKET","mountPath":"/workspace/r","options":{"readOnly":true,"prefix":"/p"}}`,
 	} {
 		wantAnswer(t, name, c.do("POST", "/v1/sandbox/a/mount", body), 200, `{"ok":true}`)
 		if got := c.exec("a", "mountpoint", "-q", name); got.end() != exited(0) {
 			t.Error(name, got)
 		}
-		if got := c.do("POST", "/v1/sandbox/a/mount", body); got.status != 502 || !strings.Contains(got.body, "already in use") {
-			t.Error(name, got)
-		}
 	}
 	if got := c.sh("a", "touch m/f && ! touch r/f 2>/dev/null && echo right"); got.stdout != "right\n" {
 		t.Error(got)
+	}
+	if got := c.sh("a", `grep -c " - tmpfs mine " /proc/self/mountinfo`); got.stdout != "1\n" {
+		t.Error("fsname:", got)
 	}
 	for _, name := range []string{"/workspace/m", "/workspace/r"} {
 		wantAnswer(t, name, c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"`+name+`"}`), 200, `{"ok":true}`)
 		if got := c.exec("a", "test", "!", "-e", name); got.end() != exited(0) {
 			t.Error(name, got)
+		}
+	}
+}
+
+// A refused mount takes down the one that is at its path, or forgets it
+// (measured with the published bridge and s3fs 1.90).
+func TestARefusedMountHarmsTheOneThatIsThere(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{Bindings: []string{"BUCKET"}, ContainerProxy: true})
+	const (
+		mount    = "/v1/sandbox/a/mount"
+		endpoint = `{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example",` + goodCredentials + `}}`
+		binding  = `{"binding":"BUCKET","mountPath":"/workspace/m","options":{}}`
+		mounted  = "mountpoint -q /workspace/m && echo mounted || echo free"
+	)
+	inUse := func(bucket string) string {
+		return failure(`mount failed: InvalidMountConfigError: Mount path "/workspace/m" is already in use by bucket "`+bucket+
+			`". Unmount the existing bucket first or use a different mount path.`, codeMount)
+	}
+	wantAnswer(t, "first", c.do("POST", mount, endpoint), 200, `{"ok":true}`)
+	wantAnswer(t, "second", c.do("POST", mount, endpoint), 502, inUse("b"))
+	if got := c.sh("a", mounted); got.stdout != "free\n" {
+		t.Error("after the second:", got)
+	}
+	wantAnswer(t, "binding", c.do("POST", mount, binding), 200, `{"ok":true}`)
+	wantAnswer(t, "second binding", c.do("POST", mount, binding), 502, inUse("BUCKET"))
+	if got := c.sh("a", mounted); got.stdout != "mounted\n" {
+		t.Error("after the second binding:", got)
+	}
+	wantAnswer(t, "forgotten", c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"/workspace/m"}`), 502,
+		failure("unmount failed: InvalidMountConfigError: No active mount found at path: /workspace/m", codeUnmount))
+}
+
+// A mount that a process in the sandbox takes down stays in the bridge's books.
+func TestAMountTakenDownInsideIsRemembered(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	const body = `{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example",` + goodCredentials + `}}`
+	wantAnswer(t, "mount", c.do("POST", "/v1/sandbox/a/mount", body), 200, `{"ok":true}`)
+	if err := c.bridge.DropMount("a", "/workspace/m"); err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, "unmount", c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"/workspace/m"}`), 502, failure("unmount failed: "+
+		"BucketUnmountError: fusermount -u failed (exit 1): fusermount: entry for /workspace/m not found in /etc/mtab", codeUnmount))
+	if got := c.do("POST", "/v1/sandbox/a/mount", body); got.status != 502 {
+		t.Error("mount:", got)
+	}
+	wantAnswer(t, "mount again", c.do("POST", "/v1/sandbox/a/mount", body), 200, `{"ok":true}`)
+	holder := c.open("a", argvBody("bash", "-c", "cd /workspace/m && echo in && sleep 1000"))
+	defer holder.close()
+	holder.next()
+	wantAnswer(t, "busy", c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"/workspace/m"}`), 502, failure("unmount failed: "+
+		"BucketUnmountError: fusermount -u failed (exit 1): fusermount: failed to unmount /workspace/m: Device or resource busy", codeUnmount))
+}
+
+// What s3fs itself refuses (measured with s3fs 1.90).
+func TestMountPointsThatS3FSRefuses(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	c.sh("a", "mkdir full; touch full/x file")
+	for path, want := range map[string]string{
+		"/workspace/full": "s3fs: MOUNTPOINT directory /workspace/full is not empty. if you are sure this is safe, can use the 'nonempty' mount option.",
+		"/workspace/file": "s3fs: MOUNTPOINT: /workspace/file is not a directory.",
+		"/m":              "s3fs: unable to access MOUNTPOINT /m: No such file or directory",
+	} {
+		body := `{"bucket":"b","mountPath":"` + path + `","options":{"endpoint":"https://e.example",` + goodCredentials + `}}`
+		wantAnswer(t, path, c.do("POST", "/v1/sandbox/a/mount", body), 502, failure("mount failed: S3FSMountError: S3FS mount failed: "+want, codeMount))
+	}
+	body := `{"bucket":"b","mountPath":"/workspace/full","options":{"endpoint":"https://e.example",` + goodCredentials + `,"s3fsOptions":["nonempty"]}}`
+	wantAnswer(t, "nonempty", c.do("POST", "/v1/sandbox/a/mount", body), 200, `{"ok":true}`)
+}
+
+func TestContainerProxyIsNeeded(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{Bindings: []string{"BUCKET"}})
+	for kind, body := range map[string]string{
+		"R2 binding":              `{"binding":"BUCKET","mountPath":"/workspace/m","options":{}}`,
+		"Credential proxy bucket": `{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example","credentialProxy":true,` + goodCredentials + `}}`,
+	} {
+		wantAnswer(t, kind, c.do("POST", "/v1/sandbox/a/mount", body), 502, failure("mount failed: InvalidMountConfigError: "+kind+
+			" mounts require exporting ContainerProxy from the Worker entrypoint", codeMount))
+	}
+}
+
+// A named tunnel needs an API token, and leaves its DNS record behind when its
+// container is lost.
+func TestNamedTunnels(t *testing.T) {
+	t.Parallel()
+	const tunnel, named = "/tunnel/8080", `{"name":"app"}`
+	without := startBridge(t, Config{})
+	wantAnswer(t, "no token", without.do("POST", "/v1/sandbox/a"+tunnel, named), 502,
+		failure("tunnel failed: Named tunnels require CLOUDFLARE_API_TOKEN. Set it as a secret in your wrangler.jsonc.", codeTunnel))
+
+	c := startBridge(t, Config{TunnelZone: "example.com"})
+	taken := "DNS record for app.example.com already exists with different content (owned by you, not us): existing content="
+	for i, step := range []struct {
+		what   string
+		do     func() answer
+		status int
+	}{
+		{"first", func() answer { return c.do("POST", "/v1/sandbox/a"+tunnel, named) }, 200},
+		{"other sandbox", func() answer { return c.do("POST", "/v1/sandbox/b"+tunnel, named) }, 502},
+		{"delete", func() answer { return c.do("DELETE", "/v1/sandbox/a"+tunnel, "") }, 204},
+		{"other sandbox", func() answer { return c.do("POST", "/v1/sandbox/b"+tunnel, named) }, 200},
+		{"destroy", func() answer { return c.do("DELETE", "/v1/sandbox/b", "") }, 204},
+		{"again", func() answer { return c.do("POST", "/v1/sandbox/a"+tunnel, named) }, 200},
+		{"lost container", func() answer { c.bridge.Sleep("a"); return c.do("POST", "/v1/sandbox/a"+tunnel, named) }, 502},
+	} {
+		got := step.do()
+		if got.status != step.status || step.status == 502 && !strings.Contains(got.body, taken) {
+			t.Errorf("%d, %s: %v, want %d", i, step.what, got, step.status)
 		}
 	}
 }

@@ -168,6 +168,9 @@ func (b *Bridge) authorized(r *http.Request, anyCase bool) bool {
 
 // destroy ends the container that this request may just have started.
 func (b *Bridge) destroy(w http.ResponseWriter, r *request) {
+	if !r.broken {
+		b.releaseNames(r.container)
+	}
 	b.pool.drop(r.id)
 	w.WriteHeader(http.StatusNoContent)
 }

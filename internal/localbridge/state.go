@@ -10,7 +10,7 @@ import (
 type containerState struct {
 	mu       sync.Mutex
 	sessions map[string]bool
-	mounts   map[string]string // mount path -> bucket
+	mounts   map[string]bucketMount // by mount path
 	tunnels  map[int]*tunnel
 
 	inFlight int
@@ -21,7 +21,7 @@ type containerState struct {
 
 func (s *containerState) init() {
 	s.sessions = map[string]bool{}
-	s.mounts = map[string]string{}
+	s.mounts = map[string]bucketMount{}
 	s.tunnels = map[int]*tunnel{}
 }
 

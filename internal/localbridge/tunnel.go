@@ -19,6 +19,7 @@ import (
 // Sandboxes share the host's network, so that is a port of the host.
 type tunnel struct {
 	info   tunnelInfo
+	owner  string // the container's name in the comments of DNS records
 	server *http.Server
 	closed chan struct{} // closed when nothing listens any more
 }
@@ -36,26 +37,33 @@ type tunnelInfo struct {
 func (t *tunnel) close() { _ = t.server.Close() }
 
 // newTunnel starts listening; requests wait for nothing but the port itself.
-func newTunnel(port int, name string) (*tunnel, error) {
+func (b *Bridge) newTunnel(port int, name, owner string) (*tunnel, error) {
+	t := &tunnel{
+		info: tunnelInfo{
+			ID: "quick-" + randomHex(10), Port: port, Name: name, Hostname: "127.0.0.1",
+			CreatedAt: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		},
+		owner:  owner,
+		closed: make(chan struct{}),
+	}
+	if name != "" {
+		t.info.ID = randomHex(16)
+		if err := b.zone.claim(t); err != nil {
+			return nil, err
+		}
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
+		b.zone.release(t)
 		return nil, err
 	}
+	t.info.URL = "http://" + listener.Addr().String()
 	to := &url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
 	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(to)
 		p.Out.Host = p.In.Host
 	}}
-	t := &tunnel{
-		info: tunnelInfo{
-			ID: "quick-" + randomHex(8), Port: port, Name: name,
-			URL:       "http://" + listener.Addr().String(),
-			Hostname:  "127.0.0.1",
-			CreatedAt: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
-		},
-		server: &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second},
-		closed: make(chan struct{}),
-	}
+	t.server = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(t.closed)
 		_ = t.server.Serve(listener) // until close
@@ -90,7 +98,7 @@ func (b *Bridge) openTunnel(w http.ResponseWriter, r *request, arg string) {
 	}
 	if t == nil {
 		var err error
-		if t, err = newTunnel(port, name); err != nil {
+		if t, err = b.newTunnel(port, name, r.container.hostname); err != nil {
 			sendError(w, http.StatusBadGateway, codeTunnel, "tunnel failed: "+err.Error())
 			return
 		}
@@ -111,11 +119,22 @@ func (b *Bridge) closeTunnel(w http.ResponseWriter, r *request, arg string) {
 		state.mu.Lock()
 		if t := state.tunnels[port]; t != nil {
 			t.close()
+			b.zone.release(t)
 			delete(state.tunnels, port)
 		}
 		state.mu.Unlock()
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// releaseNames deletes the DNS records of a container that is going to be
+// destroyed, which sleep and crashes do not.
+func (b *Bridge) releaseNames(c *container) {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	for _, t := range c.state.tunnels {
+		b.zone.release(t)
+	}
 }
 
 // tunnelPort reads a port as JavaScript's Number does: spaces around it, 0x1F90
