@@ -115,6 +115,8 @@ type request struct {
 	accept  string
 	// alsoStatus is a status besides 2xx that is an answer and not an error.
 	alsoStatus int
+	// secrets that the body holds, which no error shall show.
+	secrets []string
 }
 
 // do sends a request, retries what is safe, and returns the answer if its status is 2xx (or alsoStatus) and an *Error

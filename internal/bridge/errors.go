@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -22,6 +24,9 @@ const (
 	codeCapacityExceeded = "capacity_exceeded"
 	codePoolError        = "pool_error"
 	codeUnauthorized     = "unauthorized"
+	codeTunnelError      = "tunnel_error"
+	codeMountError       = "mount_error"
+	codeUnmountError     = "unmount_error"
 )
 
 const (
@@ -46,6 +51,8 @@ type Error struct {
 	// Err is the cause where there was no answer.
 	Err error
 
+	// text is all of what the bridge said, without secrets.
+	text string
 	// afterAnswer says that the answer had begun well, so that the request has had its effect, or a part of it.
 	afterAnswer bool
 }
@@ -114,11 +121,12 @@ func (c *Client) responseError(r request, resp *http.Response) *Error {
 	fromBridge := json.Unmarshal(body, &answer) == nil && answer.Error != ""
 	switch {
 	case fromBridge:
-		e.Code, e.Message = oneLine(answer.Code), c.readable(answer.Error)
+		e.text = c.redact(answer.Error, r.secrets)
+		e.Code, e.Message = oneLine(answer.Code), oneLine(e.text)
 	case isHTML(resp, body):
-		e.Message = c.readable("an HTML page" + titleOf(body))
+		e.Message = oneLine(c.redact("an HTML page"+titleOf(body), r.secrets))
 	default:
-		e.Message = c.readable(string(body))
+		e.Message = oneLine(c.redact(string(body), r.secrets))
 	}
 	e.Summary, e.NextStep = explain(resp, e.Code, fromBridge)
 	if location := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && location != "" {
@@ -192,7 +200,7 @@ func (c *Client) notABridge(r request, resp *http.Response, body []byte) *Error 
 		message += ", but an HTML page" + titleOf(body)
 	}
 	return &Error{
-		Method: r.method, Path: r.path, Status: resp.StatusCode, Message: c.readable(message),
+		Method: r.method, Path: r.path, Status: resp.StatusCode, Message: oneLine(c.redact(message, r.secrets)),
 		Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
 	}
 }
@@ -207,18 +215,32 @@ func plainCause(err error) string {
 }
 
 // readable makes text from outside fit for an error: one line, bounded, and without the secrets this client knows.
-func (c *Client) readable(text string) string {
-	secrets := make([]string, 0, 1+len(c.config.Headers))
-	secrets = append(secrets, c.config.Key)
+func (c *Client) readable(text string) string { return oneLine(c.redact(text, nil)) }
+
+// redact takes the secrets that this client knows, and those of one request, out of a text: as they are, and as they
+// stand in JSON, in a URL and in base64.
+func (c *Client) redact(text string, ofRequest []string) string {
+	secrets := append([]string{c.config.Key}, ofRequest...)
 	for _, value := range c.config.Headers {
 		secrets = append(secrets, value)
 	}
+	var forms []string
 	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
+		if secret == "" {
+			continue
 		}
+		quoted, _ := json.Marshal(secret) // never fails
+		forms = append(
+			forms, secret, strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret),
+			base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		)
 	}
-	return oneLine(text)
+	// The longest first: one may be a part of another.
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	for _, form := range forms {
+		text = strings.ReplaceAll(text, form, "***")
+	}
+	return text
 }
 
 // oneLine folds white space, drops what a terminal would obey, and bounds the length.

@@ -25,7 +25,14 @@ func startBridge(t *testing.T) *testBridge {
 	if url := os.Getenv("CLOUDFLARE_SANDBOX_API_URL"); url != "" {
 		return &testBridge{url: url, key: os.Getenv("CLOUDFLARE_SANDBOX_API_KEY")}
 	}
-	local, err := localbridge.Start(t.Context(), localbridge.Config{})
+	local := startLocalWith(t, localbridge.Config{})
+	return &testBridge{url: local.URL(), key: local.Key(), local: local}
+}
+
+// startLocalWith is for tests of what only a bridge on this machine can be told.
+func startLocalWith(t *testing.T, config localbridge.Config) *localbridge.Bridge {
+	t.Helper()
+	local, err := localbridge.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +41,7 @@ func startBridge(t *testing.T) *testBridge {
 			t.Errorf("closing the local bridge: %v", err)
 		}
 	})
-	return &testBridge{url: local.URL(), key: local.Key(), local: local}
+	return local
 }
 
 // startLocalBridge is for tests that need what only the local bridge can do.

@@ -55,15 +55,25 @@ func isCapacityExceeded(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusServiceUnavailable && peekCode(resp) == codeCapacityExceeded
 }
 
-// shouldRetry decides by what the answer proves. Every request of this package may be repeated: minting an id stores
-// nothing, files go to names of their own, and the scripts carry a nonce that makes a second start follow the first.
-// So what is left to decide is whether a repetition can help.
+type onceKey struct{}
+
+// atMostOnce marks a context whose requests are not repeated unless the sandbox has certainly not seen them.
+func atMostOnce(ctx context.Context) context.Context {
+	return context.WithValue(ctx, onceKey{}, true)
+}
+
+// shouldRetry decides by what the answer proves. Almost every request of this package may be repeated: minting an id
+// stores nothing, files go to names of their own, and the scripts carry a nonce that makes a second start follow the
+// first. So what is left to decide is whether a repetition can help. The others go through atMostOnce.
 func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if effect, ok := ctx.Value(effectKey{}).(*atomic.Bool); ok && mayHaveHadEffect(resp, err) {
 		effect.Store(true)
 	}
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
+	}
+	if ctx.Value(onceKey{}) != nil && mayHaveHadEffect(resp, err) {
+		return false, nil
 	}
 	if err != nil {
 		return transportMayRecover(err), nil

@@ -26,6 +26,8 @@ type Sandbox struct {
 
 	// first is held by the request that makes the first contact.
 	first chan struct{}
+	// mounting is held by the mount or unmount that is at work.
+	mounting chan struct{}
 
 	mu       sync.Mutex
 	now      func() time.Time
@@ -36,7 +38,7 @@ type Sandbox struct {
 }
 
 func newSandbox(c *Client, id string) *Sandbox {
-	return &Sandbox{client: c, id: id, first: make(chan struct{}, 1), now: time.Now}
+	return &Sandbox{client: c, id: id, first: make(chan struct{}, 1), mounting: make(chan struct{}, 1), now: time.Now}
 }
 
 // ID is the sandbox's id at the bridge.
@@ -130,6 +132,15 @@ func (s *Sandbox) awake(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return answer.instance, nil
+}
+
+// confirm tells by a [*RecycledError] that the container is not the one any more that a request was meant for. It is for
+// requests that cannot name their container and so cannot be refused by another.
+func (s *Sandbox) confirm(ctx context.Context, instance string) error {
+	hello := helloCall
+	hello.expected = instance
+	_, err := s.call(ctx, hello)
+	return err
 }
 
 // finish notes that a run's result has arrived.

@@ -43,6 +43,9 @@ const (
 	StatusLinked = 97
 	// StatusTooLarge: the file has more bytes than may be read; the answer has its size.
 	StatusTooLarge = 98
+
+	// StatusCannotUnmount: what is mounted at the path stays there; the answer has the reason.
+	StatusCannotUnmount = 100
 )
 
 var (
@@ -52,6 +55,8 @@ var (
 	groups string
 	//go:embed hidden.sh
 	hidden string
+	//go:embed mounts.sh
+	mounts string
 
 	//go:embed hello.sh
 	hello string
@@ -69,6 +74,10 @@ var (
 	read string
 	//go:embed remove.sh
 	remove string
+	//go:embed mount.sh
+	mount string
+	//go:embed unmount.sh
+	unmount string
 )
 
 // The programs, ready for "bash -c". Each one's file says what it does and which arguments it takes.
@@ -81,6 +90,8 @@ var (
 	Inspect = program(hidden, inspect)
 	Read    = program(hidden, read)
 	Remove  = program(remove)
+	Mount   = program(mounts, mount)
+	Unmount = program(mounts, unmount)
 )
 
 // program puts the prelude before the parts and leaves the comments out: the whole program travels with every request,
