@@ -46,9 +46,6 @@ func (s spawner) start(argv []string, attr *os.ProcAttr) (process *os.Process, e
 	return process, err
 }
 
-// killGrace is the time between SIGTERM and SIGKILL (BRIDGE.md, exec).
-const killGrace = 5 * time.Second
-
 // exec runs a command and streams its output as frames. The command does not
 // end when the bridge stops listening; what it still prints is thrown away.
 func (a *agent) exec(w http.ResponseWriter, r *http.Request) {

@@ -53,7 +53,15 @@ func buildRoot(hostname string) error {
 }
 
 func mountTmpfs(path string, mode uint32) error {
-	return unix.Mount("tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("mode=%o", mode))
+	const flags = unix.MS_NOSUID | unix.MS_NODEV
+	options := fmt.Sprintf("mode=%o", mode)
+	if mode&0o1000 != 0 {
+		// /tmp is root's, where root exists in here.
+		if err := unix.Mount("tmpfs", path, "tmpfs", flags, options+",uid=0,gid=0"); err == nil {
+			return nil
+		}
+	}
+	return unix.Mount("tmpfs", path, "tmpfs", flags, options)
 }
 
 // bindHostDirs shows the host's directories, or copies the symbolic links that

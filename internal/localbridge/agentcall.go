@@ -95,3 +95,6 @@ type agentError struct {
 const textHeader = "X-Text"
 
 func (e *agentError) Error() string { return e.Errno + ": " + e.Message }
+
+// killGrace is the time between SIGTERM and SIGKILL (BRIDGE.md, exec).
+const killGrace = 5 * time.Second

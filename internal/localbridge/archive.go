@@ -52,7 +52,7 @@ func (b *Bridge) hydrate(w http.ResponseWriter, r *request) {
 		sendInvalid(w, fmt.Sprintf("tar payload too large: %d bytes exceeds the %d-byte limit", size, maxUpload))
 		return
 	}
-	temporary := "/tmp/sandbox-hydrate-" + randomHex(8) + ".tar"
+	temporary := "/tmp/sandbox-hydrate-" + randomHex(7)[:13] + ".tar" // as long as the published name
 	if err := r.writeFile(temporary, body); err != nil {
 		sendError(w, http.StatusBadGateway, codeArchiveWrite, "hydrate failed: "+err.Error())
 		return

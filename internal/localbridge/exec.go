@@ -127,26 +127,47 @@ func exitCode(frame []byte) int {
 	return int(int32(binary.BigEndian.Uint32(frame)))
 }
 
-// commandLine joins argv as the Worker does: numbers and booleans by their
-// text, null as nothing at all. ok is false for what makes it fall over
-// (OBSERVED.md, d: non-string argv elements).
+// commandLine joins argv as the Worker does: what is no string by its text,
+// null as nothing at all. ok is false for what makes it fall over: a text that
+// would need quotes (OBSERVED.md, d: non-string argv elements).
 func commandLine(argv []any) (line string, ok bool) {
 	words := make([]string, len(argv))
 	for i, element := range argv {
 		switch value := element.(type) {
 		case string:
 			words[i] = quoteWord(value)
-		case json.Number:
-			number, _ := value.Float64()
-			words[i] = jsNumber(number)
-		case bool:
-			words[i] = strconv.FormatBool(value)
 		case nil:
 		default:
-			return "", false
+			words[i] = jsText(value)
+			if !isHarmless(words[i]) {
+				return "", false
+			}
 		}
 	}
 	return strings.Join(words, " "), true
+}
+
+// jsText is a JSON value as JavaScript's String makes it.
+func jsText(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case json.Number:
+		number, _ := value.Float64()
+		return jsNumber(number)
+	case bool:
+		return strconv.FormatBool(value)
+	case []any:
+		parts := make([]string, len(value))
+		for i, part := range value {
+			parts[i] = jsText(part)
+		}
+		return strings.Join(parts, ",")
+	case nil:
+		return "" // as an array's element
+	default:
+		return "[object Object]"
+	}
 }
 
 // timeLimit reads timeout_ms. A timer of JavaScript fires at once for

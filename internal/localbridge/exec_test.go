@@ -23,6 +23,8 @@ func TestExecBodies(t *testing.T) {
 	}{
 		{`{"argv":["echo",1,true,null]}`, 200, `stdout="1 true\n" stderr="" ` + exited(0)},
 		{`{"argv":["echo",1.5,-2e3,1e21]}`, 200, `stdout="1.5 -2000 1e+21\n" stderr="" ` + exited(0)},
+		{`{"argv":["echo",["x",["y",2]]]}`, 200, `stdout="x,y,2\n" stderr="" ` + exited(0)},
+		{`{"argv":["echo",[]]}`, 500, "Internal Server Error"},
 		{`{"argv":["echo",{"a":1}]}`, 500, "Internal Server Error"},
 		{`{"argv":[]}`, 400, noArgv},
 		{`{"argv":"echo hi"}`, 400, noArgv},
@@ -188,7 +190,7 @@ func TestOutputOver32MiB(t *testing.T) {
 	t.Parallel()
 	c := startBridge(t, Config{})
 	for size, want := range map[string]string{
-		"33554000": exited(0),
+		"10485760": exited(0),
 		"33554432": `error {"error":"exec failed: Serialized RPC arguments or return values are limited to 32MiB, ` +
 			`but the size of this value was: 33554587 bytes.","code":"exec_transport_error"}`,
 	} {

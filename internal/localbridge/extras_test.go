@@ -20,11 +20,11 @@ func TestTunnels(t *testing.T) {
 	t.Parallel()
 	c := startBridge(t, Config{TunnelZone: "example.com"})
 	invalidPort := failure("Invalid port", codeInvalid)
-	for _, port := range []string{"80", "3000", "70000", "0", "-1", "1023", "abc", "8080.5", "0x", "NaN", "Infinity"} {
+	for _, port := range []string{"80", "3000", "70000", "0", "-1", "1023", "abc", "8080.5", "0x", "NaN", "Infinity", "8_080", "8080x"} {
 		wantAnswer(t, port, c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 400, invalidPort)
 		wantAnswer(t, port, c.do("DELETE", "/v1/sandbox/a/tunnel/"+port, ""), 400, invalidPort)
 	}
-	for port, number := range map[string]int{"1024": 1024, "65535": 65535, "8787": 8787, "0x1F90": 8080, "1e4": 10000, "%208081": 8081} {
+	for port, number := range map[string]int{"1024": 1024, "65535": 65535, "8787": 8787, "0x1F90": 8080, "0o17777": 8191, "1e4": 10000, "%208081": 8081} {
 		got := c.do("POST", "/v1/sandbox/a/tunnel/"+port, "")
 		if !strings.Contains(got.body, fmt.Sprintf(`"port":%d,`, number)) {
 			t.Error(port, got)
@@ -122,6 +122,12 @@ func TestMountChecks(t *testing.T) {
 		`x`:                     "Invalid JSON body",
 	} {
 		wantAnswer(t, body, c.do("POST", "/v1/sandbox/a/unmount", body), 400, failure(want, codeInvalid))
+	}
+	for path, looked := range map[string]string{
+		"/workspace/a b": "/workspace/a%20b", "/workspace/m/": "/workspace/m/", "/workspace/%2e%2e/m": "/m", "//x/y": "/y", `/w/a\tb`: "/w/ab",
+	} {
+		wantAnswer(t, path, c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"`+path+`"}`), 502,
+			failure("unmount failed: InvalidMountConfigError: No active mount found at path: "+looked, codeUnmount))
 	}
 	wantAnswer(t, "unmount of nothing", c.do("POST", "/v1/sandbox/a/unmount", `{"mountPath":"/workspace/m"}`), 502,
 		failure("unmount failed: InvalidMountConfigError: No active mount found at path: /workspace/m", codeUnmount))

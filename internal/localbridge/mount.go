@@ -92,7 +92,11 @@ func mountPath(fields map[string]any) (path, complaint string) {
 // urlPath is what becomes of an unmount path in a file URL. Characters that
 // need escaping there come out escaped, so such a mount is not found again.
 func urlPath(path string) string {
-	path = strings.ReplaceAll(path, `\`, "/")
+	path = strings.NewReplacer(`\`, "/", "\t", "", "\n", "", "\r", "").Replace(strings.TrimSpace(path))
+	if rest, isHost := strings.CutPrefix(path, "//"); isHost {
+		_, path, _ = strings.Cut(rest, "/")
+		path = "/" + path
+	}
 	if end := strings.IndexAny(path, "?#"); end >= 0 {
 		path = path[:end]
 	}
@@ -105,4 +109,29 @@ func urlPath(path string) string {
 		}
 	}
 	return resolveDots(out.String())
+}
+
+// resolveDots removes "." and ".." segments, also percent-encoded ones.
+func resolveDots(path string) string {
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	out := segments[:0:0]
+	for i, segment := range segments {
+		last := i == len(segments)-1
+		switch strings.ReplaceAll(strings.ToLower(segment), "%2e", ".") {
+		case ".":
+			if last {
+				out = append(out, "")
+			}
+		case "..":
+			if len(out) > 0 {
+				out = out[:len(out)-1]
+			}
+			if last {
+				out = append(out, "")
+			}
+		default:
+			out = append(out, segment)
+		}
+	}
+	return "/" + strings.Join(out, "/")
 }

@@ -13,10 +13,15 @@ func joinCommand(argv []string) string {
 
 const harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./-"
 
+// isHarmless tells whether a word needs no quotes.
+func isHarmless(word string) bool {
+	return word != "" && strings.Trim(word, harmless) == ""
+}
+
 // quoteWord makes a word exact for bash. One of harmless characters stays as it
 // is, so that FOO=1, cd or if as first word act as bash words (BRIDGE.md, exec).
 func quoteWord(word string) string {
-	if word != "" && strings.Trim(word, harmless) == "" {
+	if isHarmless(word) {
 		return word
 	}
 	var quoted strings.Builder

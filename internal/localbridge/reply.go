@@ -76,7 +76,11 @@ func sendOK(w http.ResponseWriter) {
 }
 
 func sendText(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=UTF-8")
+	sendPlain(w, status, "text/plain; charset=UTF-8", text)
+}
+
+func sendPlain(w http.ResponseWriter, status int, kind, text string) {
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text)

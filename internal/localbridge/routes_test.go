@@ -70,6 +70,10 @@ func TestChecksComeInTheRecordedOrder(t *testing.T) {
 		{"GET", "/v1/pool/stats", "Authorization: bearer " + testKey, 401, unauthorized},
 		{"GET", "/v1/pool/stats", "", 401, unauthorized},
 		{"GET", "/v1/pool/nosuch", good, 404, notFound},
+		{"GET", "/v1/pool", good, 404, notFound},
+		{"GET", "/v1/pool", "", 401, unauthorized},
+		{"GET", "/v1/sandbox/a/../a/running", good, 404, notFound},
+		{"GET", "/v1/sandbox/a/%72unning", good, 200, `{"running":true}`},
 		{"GET", "/v1/sandbox/a/file/workspace/<b>", good, 400, "invalid URI"},
 		{"GET", "/v1/sandbox/a/file/workspace/\xff", good, 400, "invalid URI"},
 	} {

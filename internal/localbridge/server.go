@@ -6,9 +6,12 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // request is one request for a sandbox, past all checks, with its container.
@@ -27,9 +30,11 @@ var idPattern = regexp.MustCompile(`^[a-z2-7]{1,128}$`)
 // id and key, and hands everything outside /v1 to a handler that says OK
 // (OBSERVED.md, n).
 func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
+	// A body that nobody reads would reset the connection under the answer.
+	defer func() { _, _ = io.CopyN(io.Discard, r.Body, 2*maxUpload) }()
 	raw, ok := rawPath(r)
 	if !ok {
-		sendText(w, http.StatusBadRequest, "invalid URI")
+		sendPlain(w, http.StatusBadRequest, "text/plain", "invalid URI")
 		return
 	}
 	path := decodeName(raw)
@@ -38,12 +43,12 @@ func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
 		sendOK(w)
 	case raw == "/v1/sandbox", strings.HasPrefix(raw, "/v1/sandbox/"):
 		b.serveSandbox(w, r, raw, path)
-	case strings.HasPrefix(raw, "/v1/pool/"):
+	case raw == "/v1/pool", strings.HasPrefix(raw, "/v1/pool/"):
 		b.servePool(w, r, path)
 	case raw == "/v1", strings.HasPrefix(raw, "/v1/"), raw == "/health":
 		sendNotFound(w)
 	default:
-		sendText(w, http.StatusOK, "OK")
+		sendPlain(w, http.StatusOK, "text/plain;charset=UTF-8", "OK")
 	}
 }
 
@@ -100,6 +105,9 @@ func (b *Bridge) route(w http.ResponseWriter, r *request) {
 	case !deep:
 		b.plainRoute(w, r, route)
 	case arg != "" && !strings.Contains(arg, "/"):
+		if whole, err := url.PathUnescape(arg); err == nil && utf8.ValidString(whole) {
+			arg = whole // the router decodes parameters once more, and fully
+		}
 		b.argRoute(w, r, route, arg)
 	default:
 		sendNotFound(w)

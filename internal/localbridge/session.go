@@ -41,8 +41,8 @@ func (b *Bridge) createSession(w http.ResponseWriter, r *request) {
 	if id == nil || id == "" {
 		id = fmt.Sprintf("session-%d-%s", time.Now().UnixMilli(), randomHex(2))
 	}
-	name := fmt.Sprint(id)
-	if name == "__DISABLE_SESSION__" {
+	name := string(marshal(id)) // 5 and "5" differ
+	if id == "__DISABLE_SESSION__" {
 		sendError(w, http.StatusBadGateway, codeSession,
 			"session create failed: Session ID '__DISABLE_SESSION__' is reserved for internal use")
 		return
@@ -54,7 +54,7 @@ func (b *Bridge) createSession(w http.ResponseWriter, r *request) {
 	state.mu.Unlock()
 	if exists {
 		sendError(w, http.StatusBadGateway, codeSession,
-			fmt.Sprintf("session create failed: SessionAlreadyExistsError: Session '%s' already exists", name))
+			fmt.Sprintf("session create failed: SessionAlreadyExistsError: Session '%s' already exists", jsText(id)))
 		return
 	}
 	sendJSON(w, http.StatusOK, map[string]any{"id": id})
@@ -73,8 +73,9 @@ func (b *Bridge) deleteSession(w http.ResponseWriter, r *request, name string) {
 	if !r.broken {
 		state := &r.container.state
 		state.mu.Lock()
-		exists = state.sessions[name]
-		delete(state.sessions, name)
+		key := string(marshal(name))
+		exists = state.sessions[key]
+		delete(state.sessions, key)
 		state.mu.Unlock()
 	}
 	if !exists {

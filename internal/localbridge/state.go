@@ -9,7 +9,7 @@ import (
 // it lives: sessions, mounts, tunnels and when it was last used.
 type containerState struct {
 	mu       sync.Mutex
-	sessions map[string]bool
+	sessions map[string]bool        // by the id's JSON
 	mounts   map[string]bucketMount // by mount path
 	tunnels  map[int]*tunnel
 

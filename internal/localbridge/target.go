@@ -11,8 +11,8 @@ import (
 const workspace = "/workspace"
 
 // rawPath is the path of a request target as it came over the wire, without
-// query, with its dot segments resolved as a URL parser does; ok is false for
-// targets that the Worker's runtime refuses (OBSERVED.md, a).
+// query; ok is false for targets that the Worker's runtime refuses
+// (OBSERVED.md, a).
 func rawPath(r *http.Request) (path string, ok bool) {
 	target := r.RequestURI
 	if parsed, err := url.ParseRequestURI(target); err != nil || parsed.Path != r.URL.Path {
@@ -23,35 +23,10 @@ func rawPath(r *http.Request) (path string, ok bool) {
 	if end := strings.IndexAny(target, "?#"); end >= 0 {
 		target = target[:end]
 	}
-	if !utf8.ValidString(target) || strings.ContainsAny(target, "<>") {
+	if !utf8.ValidString(target) || strings.ContainsAny(target, "<>`") {
 		return "", false
 	}
-	return resolveDots(target), true
-}
-
-// resolveDots removes "." and ".." segments, also percent-encoded ones.
-func resolveDots(path string) string {
-	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	out := segments[:0:0]
-	for i, segment := range segments {
-		last := i == len(segments)-1
-		switch strings.ReplaceAll(strings.ToLower(segment), "%2e", ".") {
-		case ".":
-			if last {
-				out = append(out, "")
-			}
-		case "..":
-			if len(out) > 0 {
-				out = out[:len(out)-1]
-			}
-			if last {
-				out = append(out, "")
-			}
-		default:
-			out = append(out, segment)
-		}
-	}
-	return "/" + strings.Join(out, "/")
+	return target, true
 }
 
 // decodeName decodes a path by the rule of the Worker's router: %XX of

@@ -76,7 +76,7 @@ func FuzzNameDecoding(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		decodeName(text)
-		resolveDots("/" + text)
+		urlPath("/" + text)
 		if strings.ContainsAny(text, "#?%") || text != strings.ToValidUTF8(text, "") {
 			return // cannot be addressed
 		}

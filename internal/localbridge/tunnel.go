@@ -142,12 +142,12 @@ func (b *Bridge) releaseNames(c *container) {
 func tunnelPort(text string) (int, bool) {
 	text = strings.TrimSpace(text)
 	number, err := strconv.ParseFloat(text, 64)
-	if hex, isHex := strings.CutPrefix(strings.ToLower(text), "0x"); isHex {
+	if len(text) > 2 && text[0] == '0' && strings.IndexByte("xXoObB", text[1]) >= 0 {
 		var whole uint64
-		whole, err = strconv.ParseUint(hex, 16, 32)
+		whole, err = strconv.ParseUint(text, 0, 32)
 		number = float64(whole)
 	}
-	if err != nil || number != math.Trunc(number) || number < 1024 || number > 65535 || number == 3000 {
+	if err != nil || strings.Contains(text, "_") || number != math.Trunc(number) || number < 1024 || number > 65535 || number == 3000 {
 		return 0, false
 	}
 	return int(number), true
