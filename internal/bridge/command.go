@@ -38,7 +38,8 @@ type Command struct {
 	// MaxReplyBytes, if not 0, gives the command one more argument, after the script: the path of a private file, whose
 	// content is in the result if the command has written it. It bounds that content; more is an error.
 	MaxReplyBytes int64
-	// Confidential says that neither Argv nor Script may stand in a log, as the values of Environment and Stdin never do.
+	// Confidential says that Argv may not stand in the container's log, as Script, Stdin and the values of Environment
+	// never do.
 	Confidential bool
 	// Instance is the container that it is meant for; "" for the one that this process works with.
 	Instance string

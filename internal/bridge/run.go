@@ -97,7 +97,7 @@ func newRun(s *Sandbox, command Command, instance string) *run {
 		size += len(field)
 	}
 	// The container logs every command line, and ps shows it: what may be secret does not stand there.
-	r.staged = command.Confidential || len(command.Environment) > 0 || command.Stdin != nil || size > maxInline
+	r.staged = command.Confidential || command.Script != "" || len(command.Environment) > 0 || command.Stdin != nil || size > maxInline
 	return r
 }
 
