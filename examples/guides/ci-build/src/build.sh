@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Stands in for a real build.
+set -euo pipefail
+mkdir -p out
+tr a-z A-Z < message.txt > out/message.txt
+echo "built $(wc -c < out/message.txt) bytes"
