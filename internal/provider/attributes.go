@@ -36,7 +36,9 @@ func sandboxIDArgument() datasourceschema.StringAttribute {
 // timeoutsAttribute is the stock attribute, with the provider's own check of
 // durations added: the stock one lets negative ones pass.
 func timeoutsAttribute(ctx context.Context, opts timeouts.Opts) schema.Attribute {
-	opts.Create, opts.Read, opts.Update, opts.Delete = true, true, true, true
+	// An operation that asks nothing of the bridge is not described, and has none.
+	opts.Create, opts.Read = opts.CreateDescription != "", opts.ReadDescription != ""
+	opts.Update, opts.Delete = opts.UpdateDescription != "", opts.DeleteDescription != ""
 
 	attribute, ok := timeouts.Attributes(ctx, opts).(schema.SingleNestedAttribute)
 	if !ok {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -46,6 +47,15 @@ type ephemeralBase struct {
 }
 
 func (b *ephemeralBase) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	b.conn = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+// actionBase gives an action its connection.
+type actionBase struct {
+	conn *connection
+}
+
+func (b *actionBase) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
 	b.conn = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
@@ -130,6 +140,27 @@ func (c *connection) nothingRuns(ctx context.Context) (bool, error) {
 	}
 
 	return stats.Assigned == 0, nil
+}
+
+// containerLost reports, for a refresh, whether what was done in a container is
+// gone with it: the sandbox has another one now, or none.
+func (c *connection) containerLost(ctx context.Context, sandbox *bridge.Sandbox, instance string) (bool, error) {
+	if !c.mayAsk(sandbox) {
+		return c.nothingRuns(ctx)
+	}
+
+	return containerLost(ctx, sandbox, instance)
+}
+
+// containerLost asks the sandbox itself, which starts a container if there is
+// none.
+func containerLost(ctx context.Context, sandbox *bridge.Sandbox, instance string) (bool, error) {
+	found, err := sandbox.Instance(ctx)
+	if bridge.IsAsleep(err) {
+		return true, nil
+	}
+
+	return err == nil && found != instance, err
 }
 
 // mayAsk reports whether a refresh may send a request that starts a container

@@ -64,48 +64,62 @@ type execution struct {
 	at path.Path
 }
 
-// run runs the command and takes its result into the model, also when an exit
-// code that is not allowed makes it an error: the caller may want to keep it.
-func (m *execModel) run(ctx context.Context, conn *connection, e execution) diag.Diagnostics {
-	e.sandboxID = m.SandboxID
-
-	result, diags := m.commandModel.run(ctx, conn, e)
-	if result != nil {
-		m.resultModel = newResultModel(result)
-	}
-
-	return diags
+// outcome is what became of a command.
+type outcome struct {
+	// result is nil where there is no complete one.
+	result *bridge.Result
+	err    error
+	shown  redaction
 }
 
-// run runs the command. There is a result with an error if the exit code is one
-// that is not allowed.
-func (m *commandModel) run(ctx context.Context, conn *connection, e execution) (*bridge.Result, diag.Diagnostics) {
+// started reports whether the command ran, or may have.
+func (o outcome) started() bool {
+	var (
+		timeout *bridge.TimeoutError
+		output  *bridge.OutputLimitError
+		unknown *bridge.UnknownOutcomeError
+	)
+
+	return o.result != nil || errors.As(o.err, &timeout) || errors.As(o.err, &output) || errors.As(o.err, &unknown)
+}
+
+// run runs the command and takes its result into the model, also when an exit
+// code that is not allowed makes it an error: the caller may want to keep it.
+func (m *execModel) run(ctx context.Context, conn *connection, e execution) (outcome, diag.Diagnostics) {
+	e.sandboxID = m.SandboxID
+
+	o, diags := m.commandModel.run(ctx, conn, e)
+	m.resultModel = newResultModel(o.result)
+
+	return o, diags
+}
+
+// run runs the command.
+func (m *commandModel) run(ctx context.Context, conn *connection, e execution) (outcome, diag.Diagnostics) {
 	var diags diag.Diagnostics
 
 	sandbox := conn.sandbox(e.sandboxID, path.Root("sandbox_id"), &diags)
 	command := m.bridgeCommand(ctx, conn.settings, e.at, &diags)
 	if diags.HasError() {
-		return nil, diags
+		return outcome{}, diags
 	}
 	command.Instance, command.Confidential, command.Heartbeat = e.instance, e.confidential, e.heartbeat
-	shown := redactor(command)
 
-	result, err := sandbox.Run(ctx, command)
-	if err != nil {
-		m.addRunFailure(&diags, e, shown, err)
-		return nil, diags
+	o := outcome{shown: redactor(command)}
+	o.result, o.err = sandbox.Run(ctx, command)
+	switch {
+	case o.err != nil:
+		m.addRunFailure(&diags, e, o)
+	case o.result.ExitCode != 0 && !m.AllowNonZeroExitCode.ValueBool():
+		diags.AddAttributeError(m.commandPath(e.at), fmt.Sprintf("Command ended with exit code %d", o.result.ExitCode),
+			o.shown.output(o.result)+"Set allow_non_zero_exit_code = true if this is a result rather than a failure.")
 	}
 
-	if result.ExitCode != 0 && !m.AllowNonZeroExitCode.ValueBool() {
-		diags.AddAttributeError(m.path(e.at), fmt.Sprintf("Command ended with exit code %d", result.ExitCode),
-			shown.output(result)+"Set allow_non_zero_exit_code = true if this is a result rather than a failure.")
-	}
-
-	return result, diags
+	return o, diags
 }
 
 // bridgeCommand maps the configuration to what the bridge package runs.
-func (m *execModel) bridgeCommand(ctx context.Context, s settings, diags *diag.Diagnostics) bridge.Command {
+func (m *commandModel) bridgeCommand(ctx context.Context, s settings, at path.Path, diags *diag.Diagnostics) bridge.Command {
 	command := bridge.Command{
 		Dir:            s.workingDir,
 		Environment:    mergeEnvironment(ctx, s.environment, m.Environment, diags),
@@ -127,7 +141,7 @@ func (m *execModel) bridgeCommand(ctx context.Context, s settings, diags *diag.D
 	if !m.WorkingDir.IsNull() {
 		directory, err := bridge.CleanDirectory(m.WorkingDir.ValueString())
 		if err != nil {
-			diags.AddAttributeError(path.Root("working_dir"), "Invalid directory", sentence(err))
+			diags.AddAttributeError(at.AtName("working_dir"), "Invalid directory", sentence(err))
 		}
 		command.Dir = directory
 	}
@@ -135,7 +149,7 @@ func (m *execModel) bridgeCommand(ctx context.Context, s settings, diags *diag.D
 	if !m.Timeout.IsNull() {
 		timeout, err := parseDuration(m.Timeout.ValueString())
 		if err != nil {
-			diags.AddAttributeError(path.Root("timeout"), "Invalid duration", sentence(err))
+			diags.AddAttributeError(at.AtName("timeout"), "Invalid duration", sentence(err))
 		}
 		command.Timeout = timeout
 	}
@@ -169,11 +183,19 @@ func mergeEnvironment(ctx context.Context, base map[string]string, own types.Map
 	return merged
 }
 
-// setResult takes a result into the model.
-func (m *execModel) setResult(result *bridge.Result) {
-	m.ExitCode = types.Int64Value(int64(result.ExitCode))
-	m.Stdout, m.StdoutBase64 = text(result.Stdout), encoded(result.Stdout)
-	m.Stderr, m.StderrBase64 = text(result.Stderr), encoded(result.Stderr)
+// newResultModel maps a result to the model; without one all is null.
+func newResultModel(result *bridge.Result) resultModel {
+	if result == nil {
+		return resultModel{}
+	}
+
+	return resultModel{
+		ExitCode:     types.Int64Value(int64(result.ExitCode)),
+		Stdout:       text(result.Stdout),
+		Stderr:       text(result.Stderr),
+		StdoutBase64: encoded(result.Stdout),
+		StderrBase64: encoded(result.Stderr),
+	}
 }
 
 // text is output as a string, which in Terraform is always UTF-8.
@@ -190,16 +212,16 @@ func encoded(output []byte) types.String {
 }
 
 // commandPath is the attribute that says what to run.
-func (m *execModel) commandPath() path.Path {
+func (m *commandModel) commandPath(at path.Path) path.Path {
 	if m.Script.IsNull() {
-		return path.Root("command")
+		return at.AtName("command")
 	}
 
-	return path.Root("script")
+	return at.AtName("script")
 }
 
 // addRunFailure reports a command that gave no complete result.
-func (m *execModel) addRunFailure(diags *diag.Diagnostics, shown redaction, err error) {
+func (m *commandModel) addRunFailure(diags *diag.Diagnostics, e execution, o outcome) {
 	var (
 		timeout *bridge.TimeoutError
 		output  *bridge.OutputLimitError
@@ -207,22 +229,22 @@ func (m *execModel) addRunFailure(diags *diag.Diagnostics, shown redaction, err 
 	)
 
 	switch {
-	case errors.As(err, &timeout):
-		diags.AddAttributeError(path.Root("timeout"), fmt.Sprintf("Command ran longer than %s", timeout.Timeout),
-			"It was ended, together with everything it had started.\n\n"+shown.everything(timeout.Result)+
+	case errors.As(o.err, &timeout):
+		diags.AddAttributeError(e.at.AtName("timeout"), fmt.Sprintf("Command ran longer than %s", timeout.Timeout),
+			"It was ended, together with everything it had started.\n\n"+o.shown.everything(timeout.Result)+
 				"Set a longer timeout if the command needs it.")
 
-	case errors.As(err, &output):
-		diags.AddAttributeError(path.Root("max_output_bytes"), "Command printed too much",
+	case errors.As(o.err, &output):
+		diags.AddAttributeError(e.at.AtName("max_output_bytes"), "Command printed too much",
 			fmt.Sprintf("It wrote %d bytes to %s, and max_output_bytes allows %d. Nothing was cut off, so there is no result. "+
 				"Raise max_output_bytes, which goes up to %d, or have the command write to a file.",
 				output.Size, output.Stream, output.Limit, bridge.MaxOutputBytes))
 
-	case errors.As(err, &start):
-		diags.AddAttributeError(m.commandPath(), "Command could not be started", sentence(err))
+	case errors.As(o.err, &start):
+		diags.AddAttributeError(m.commandPath(e.at), "Command could not be started", sentence(o.err))
 
 	default:
-		addFailure(diags, m.commandPath(), "run the command in sandbox "+m.SandboxID.ValueString(), err)
+		addFailure(diags, m.commandPath(e.at), "run the command in sandbox "+e.sandboxID.ValueString(), o.err)
 	}
 }
 

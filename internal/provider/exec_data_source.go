@@ -40,7 +40,8 @@ func (d *execDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 		return
 	}
 
-	resp.Diagnostics.Append(model.run(d.conn.mask(ctx), d.conn)...)
+	_, diags := model.run(d.conn.mask(ctx), d.conn, execution{})
+	resp.Diagnostics.Append(diags...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}

@@ -19,9 +19,9 @@ const defaultMaxOutput = 1 << 20
 
 // What Terraform keeps of an object's arguments, as the end of a sentence.
 const (
-	keptInState  = "; Terraform's state has it."
-	keptInPlan   = "; a saved plan has it."
-	keptNowhere  = ", nor in Terraform's plan and state."
+	keptInState = "; Terraform's state has it."
+	keptInPlan  = "; a saved plan has it."
+	keptNowhere = ", nor in Terraform's plan and state."
 )
 
 // execAttributes are the arguments and the results of a command in a sandbox.
@@ -73,9 +73,9 @@ func commandArguments(kept string) map[string]schema.Attribute {
 		},
 		"stdin": schema.StringAttribute{
 			MarkdownDescription: "Text for standard input. Without it standard input is empty. None of it is in a command line or a log" + kept,
-			Optional:   true,
-			Sensitive:  true,
-			Validators: []validator.String{argument()},
+			Optional:            true,
+			Sensitive:           true,
+			Validators:          []validator.String{argument()},
 		},
 		"timeout": schema.StringAttribute{
 			MarkdownDescription: "Time limit, for example `90s`. When it is over, the command and all it started are ended, and the error shows " +

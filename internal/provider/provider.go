@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -24,6 +25,7 @@ const Address = "terraform.local/local/cloudflaresandbox"
 
 var (
 	_ provider.Provider                       = (*cloudflareSandboxProvider)(nil)
+	_ provider.ProviderWithActions            = (*cloudflareSandboxProvider)(nil)
 	_ provider.ProviderWithEphemeralResources = (*cloudflareSandboxProvider)(nil)
 	_ provider.ProviderWithFunctions          = (*cloudflareSandboxProvider)(nil)
 )
@@ -137,12 +139,14 @@ func (p *cloudflareSandboxProvider) Configure(ctx context.Context, req provider.
 	resp.ResourceData = conn
 	resp.DataSourceData = conn
 	resp.EphemeralResourceData = conn
+	resp.ActionData = conn
 }
 
 func (p *cloudflareSandboxProvider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
 		newSandboxResource,
 		newFileResource,
+		newExecResource,
 	}
 }
 
@@ -157,6 +161,15 @@ func (p *cloudflareSandboxProvider) DataSources(context.Context) []func() dataso
 func (p *cloudflareSandboxProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{
 		newSandboxEphemeral,
+		newExecEphemeral,
+	}
+}
+
+func (p *cloudflareSandboxProvider) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{
+		newExecAction,
+		newPrimePoolAction,
+		newShutdownPrewarmedAction,
 	}
 }
 
