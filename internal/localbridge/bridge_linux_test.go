@@ -2,6 +2,7 @@ package localbridge
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -103,7 +104,11 @@ func TestContainersDieWithTheBridge(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll := []unix.PollFd{{Fd: int32(watch), Events: unix.POLLIN}}
-	if n, err := unix.Poll(poll, 10_000); n != 1 {
+	n, err := unix.Poll(poll, 10_000)
+	for errors.Is(err, unix.EINTR) { // a signal of the Go runtime
+		n, err = unix.Poll(poll, 10_000)
+	}
+	if n != 1 {
 		t.Errorf("the container lives on: %d %v", n, err)
 	}
 }
