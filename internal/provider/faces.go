@@ -33,6 +33,10 @@ func ephemeralAttributes(shared map[string]datasource.Attribute) map[string]ephe
 			return ephemeral.ListAttribute(a)
 		case datasource.MapAttribute:
 			return ephemeral.MapAttribute(a)
+		case datasource.SingleNestedAttribute:
+			return ephemeral.SingleNestedAttribute{
+				Attributes: ephemeralAttributes(a.Attributes), Computed: a.Computed, MarkdownDescription: a.MarkdownDescription,
+			}
 		default:
 			panic(noFace(name, shared))
 		}

@@ -153,6 +153,7 @@ func (p *cloudflareSandboxProvider) Resources(context.Context) []func() resource
 func (p *cloudflareSandboxProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		newExecDataSource,
+		newPythonDataSource,
 		newFileDataSource,
 		newBridgeDataSource,
 	}
@@ -162,6 +163,7 @@ func (p *cloudflareSandboxProvider) EphemeralResources(context.Context) []func()
 	return []func() ephemeral.EphemeralResource{
 		newSandboxEphemeral,
 		newExecEphemeral,
+		newPythonEphemeral,
 	}
 }
 
