@@ -24,17 +24,22 @@ func (b *testBridge) sandbox() string {
 	b.t.Helper()
 
 	id := b.occupy()
-	b.t.Cleanup(func() {
-		client, err := b.direct()
-		if err == nil {
-			err = client.DestroySandbox(context.WithoutCancel(b.t.Context()), id)
-		}
-		if err != nil {
-			b.t.Error(err)
-		}
-	})
+	b.t.Cleanup(func() { b.lose(id) })
 
 	return id
+}
+
+// lose ends the container of a sandbox, with all that is in it.
+func (b *testBridge) lose(id string) {
+	b.t.Helper()
+
+	client, err := b.direct()
+	if err == nil {
+		err = client.DestroySandbox(context.WithoutCancel(b.t.Context()), id)
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
 }
 
 func TestExecActionSaysThatItRunsAndWhatItPrinted(t *testing.T) {

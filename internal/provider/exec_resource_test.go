@@ -58,7 +58,7 @@ func TestExecResourceRunsOnceAndKeepsTheResult(t *testing.T) {
 				PostApplyPostRefresh: []plancheck.PlanCheck{b.sentAtPlan("2 POST sandbox/:id/exec")},
 			},
 			ConfigStateChecks: []statecheck.StateCheck{
-				b.sentAtState("1 POST sandbox, 2 POST sandbox/:id/exec"),
+				b.sentAtState("1 POST sandbox, 2 POST sandbox/:id/exec, 1 PUT sandbox/:id/file"),
 				capture(sandbox, "id", &sandboxID), capture(sandbox, "instance_id", &instance),
 				statecheck.ExpectKnownValue(ran, tfjsonpath.New("instance_id"), knownvalue.StringFunc(same(&instance))),
 				statecheck.ExpectKnownValue(ran, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(3)),
@@ -146,7 +146,7 @@ func TestExecResourceRunsAgainForWhatChangesTheRunAndOnlyThen(t *testing.T) {
 
 // A file that is written again has it run again; the next plan is empty.
 func TestExecResourceFollowsTheRevisionOfAFile(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 	var sandboxID string
 	config := func(content string) string {
 		return b.config(oneFile(`path = "file"`, set("content", content)) +
@@ -164,7 +164,7 @@ func TestExecResourceFollowsTheRevisionOfAFile(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{stdout("second")},
 		},
 		resource.TestStep{
-			PreConfig: func() { b.local.Kill(sandboxID) },
+			PreConfig: func() { b.lose(sandboxID) },
 			Config:    config("second"),
 			ConfigPlanChecks: before(
 				action(file, plancheck.ResourceActionCreate),
@@ -176,7 +176,7 @@ func TestExecResourceFollowsTheRevisionOfAFile(t *testing.T) {
 }
 
 func TestExecResourceRunsAgainInAnotherContainer(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
+	b := anyBridge(t)
 	config := b.config(oneSandbox + runBlock(set("script", count), `on_destroy = { script = "echo ended >> /workspace/runs" }`))
 	var sandboxID, first, second string
 
@@ -188,7 +188,7 @@ func TestExecResourceRunsAgainInAnotherContainer(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			PreConfig: func() { b.local.Kill(sandboxID) },
+			PreConfig: func() { b.lose(sandboxID) },
 			Config:    config,
 			ConfigPlanChecks: before(
 				action(ran, plancheck.ResourceActionCreate),
