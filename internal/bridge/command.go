@@ -54,8 +54,8 @@ type Result struct {
 	// ExitCode as the shell tells it: 128+N after signal N, 127 for a program that was not found.
 	ExitCode       int
 	Stdout, Stderr []byte
-	// StdoutSize and StderrSize are how much was printed. Where it was more than the limit, Stdout and Stderr are the end
-	// of it only.
+	// StdoutSize and StderrSize are how much was printed, of which the first 64 MiB count. Where it was more than the
+	// limit, Stdout and Stderr are the end of it only.
 	StdoutSize, StderrSize int64
 	// Reply is nil if the command has none or has not written it. Of one over its limit it is the end only.
 	Reply     []byte
@@ -116,7 +116,7 @@ type OutputLimitError struct {
 }
 
 func (e *OutputLimitError) Error() string {
-	return fmt.Sprintf("the command wrote %d bytes to %s, more than the limit of %d", e.Size, e.Stream, e.Limit)
+	return fmt.Sprintf("the command wrote at least %d bytes to %s, more than the limit of %d", e.Size, e.Stream, e.Limit)
 }
 
 // StartError says that a command was not started.

@@ -284,3 +284,15 @@ func TestRunLeavesNoResultsBehindOnceTheyHaveArrived(t *testing.T) {
 		t.Errorf("in /workspace: %s", staged)
 	}
 }
+
+// What a command leaves in the background may print for ever; it must not fill the sandbox's disk by that.
+func TestRunKeepsALimitedPartOfAFlood(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	inside(t, s, "(until [ -e go ]; do sleep 0.01; done; exec yes) & echo $! >flood")
+	kept := inside(t, s, "touch go; kept() { du -sm /tmp/.cloudflaresandbox | cut -f1; }; until [ $(kept) -ge 64 ]; do sleep 0.01; done; sleep 0.2; kept")
+	if strings.TrimSpace(kept) != "65" && strings.TrimSpace(kept) != "64" {
+		t.Errorf("%s MiB are kept", kept)
+	}
+	inside(t, s, "kill $(cat flood)")
+}

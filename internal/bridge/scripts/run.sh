@@ -24,6 +24,8 @@ readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVIS
 timeout=$1 limit=$2 directory=$3 staged=$4 environment_count=$5 argument_count=$6 has_script=$7 has_stdin=$8 reply_limit=$9
 shift 9
 run=$runs/$nonce
+# Of each stream this much is kept, so that its end can be shown where it is larger than LIMIT.
+kept=$((64 << 20))
 
 end() {
   cleared
@@ -84,14 +86,34 @@ launch() {
   exec -- "$@"
 }
 
+# keep FILE: reads an output stream to its end and keeps the first $kept bytes of it. A command that floods its output
+# does not fill the disk, and is not ended for it. dd writes at once what it reads; head would hold it back.
+keep() {
+  dd bs=64K iflag=count_bytes count="$kept" of="$1" status=none
+  exec cat >/dev/null
+}
+
+# asleep READER: whether the process that reads for it, dd or later itself, waits for more.
+asleep() {
+  local file line state parent
+  for file in /proc/[0-9]*/stat; do
+    read -r line 2>/dev/null <"$file" || continue
+    read -r state parent _ <<<"${line##*) }"
+    [[ $parent != "$1" ]] || { [[ $state == S ]]; return; }
+  done
+  read -r line 2>/dev/null <"/proc/$1/stat" && [[ ${line##*) } == S* ]]
+}
+
 # drained READER: returns when the reader of an output stream has taken all that the command has written. It ends when
-# nobody holds the stream any more. Where a background process of the command does, the reader sleeps once the stream is
-# empty; a process that writes on and on keeps it busy, but not with what was written 2 seconds ago.
+# nobody holds the stream any more. Where a background process of the command does, it sleeps once the stream is empty; a
+# process that writes on and on keeps it busy, but not with what was written 2 seconds ago.
 drained() {
   local tick line
   for ((tick = 0; tick < 2000; tick++)); do
     read -r line 2>/dev/null <"/proc/$1/stat" || return
-    [[ ${line##*) } == [SZX]* ]] && return
+    [[ ${line##*) } != [ZX]* ]] || return
+    # Usually it ends at once; looking for who reads is for those that do not.
+    ((tick < 3)) || ! asleep "$1" || return
     # Nobody rings yet: a pause that takes no process.
     read -r -t 0.001 -u "$bell"
   done
@@ -104,9 +126,9 @@ drained() {
 supervise() {
   local child timer code timed_out=0 input=/dev/null out err out_reader err_reader
   ((has_stdin)) && input=$run/stdin
-  exec {out}> >(exec cat >"$run/out")
+  exec {out}> >(keep "$run/out")
   out_reader=$!
-  exec {err}> >(exec cat >"$run/err")
+  exec {err}> >(keep "$run/err")
   err_reader=$!
   set -m
   (launch "${environment[@]}" "" "${arguments[@]}") <"$input" >&"$out" 2>&"$err" {out}>&- {err}>&- &
