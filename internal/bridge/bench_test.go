@@ -83,6 +83,16 @@ func BenchmarkRunWithEnvironment(b *testing.B) {
 	}
 }
 
+// BenchmarkRunPython is mostly the start of the interpreter.
+func BenchmarkRunPython(b *testing.B) {
+	_, s := benchmarkSandbox(b)
+	for b.Loop() {
+		if _, err := s.RunPython(b.Context(), "1 + 1", bridge.Command{Argv: []string{"python3"}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkInspect(b *testing.B) {
 	_, s := benchmarkSandbox(b)
 	for b.Loop() {

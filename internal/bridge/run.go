@@ -150,7 +150,7 @@ func (r *run) follow(ctx context.Context) (*outcome, error) {
 	c := call{
 		program: scripts.Run, args: r.arguments(), nonce: r.nonce, expected: r.instance, changes: true, needsContainer: true,
 		heartbeat: r.command.Heartbeat,
-		limit: 2*base64.StdEncoding.EncodedLen(int(r.limit)) + base64.StdEncoding.EncodedLen(int(r.command.MaxReplyBytes)) + maxAnswer,
+		limit:     2*base64.StdEncoding.EncodedLen(int(r.limit)) + base64.StdEncoding.EncodedLen(int(r.command.MaxReplyBytes)) + maxAnswer,
 	}
 	mayRun := false
 	for failures := 1; ; failures++ {

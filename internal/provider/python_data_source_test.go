@@ -234,17 +234,22 @@ func TestPythonFailuresAreErrorsAtTheirAttribute(t *testing.T) {
 		"killed":     {"import os\nos.kill(os.getpid(), 9)", nil, nil, `(?s)process ended early.*The process ended with exit code 137 \(signal 9\)`},
 		"long trace": {"raise ValueError('x' * 9000 + 'last')", nil, nil, `(?s)The last 4096 bytes of traceback:.*xxxlast`},
 		"timeout": {
-			"import time\nprint('so far')\ntime.sleep(300)", []string{`timeout = "3s"`, errorAllowed}, nil,
+			"import time\nprint('so far')\ntime.sleep(300)",
+			[]string{`timeout = "3s"`, errorAllowed},
+			nil,
 			`(?s)ran longer than 3s.*timeout\s+=.*so far`,
 		},
 		"timeout of the provider": {"import time\ntime.sleep(300)", nil, []string{`timeout = "700ms"`}, `(?s)ran longer than 700ms`},
 		"too much output": {
-			"print('x' * 1000)", []string{"max_output_bytes = 1000", errorAllowed}, nil,
+			"print('x' * 1000)",
+			[]string{"max_output_bytes = 1000", errorAllowed},
+			nil,
 			`(?s)Too much output.*max_output_bytes\s+=.*stdout\s+has\s+1001\s+bytes`,
 		},
 		"too large a result": {"'x' * 1000", []string{"max_output_bytes = 1000"}, nil, `(?s)Too much output.*result\s+has\s+1002\s+bytes`},
 		"no Python": {
-			"1", nil, []string{`python_executable = "no-such-python"`},
+			"1", nil,
+			[]string{`python_executable = "no-such-python"`},
 			`(?s)No Python to run.*code\s+=.*There\s+is\s+no\s+no-such-python\s+in\s+the\s+sandbox.*-python.*set\s+python_executable`,
 		},
 		"no Python here": {"1", []string{`environment = { PATH = "/none" }`}, nil, `(?s)No Python to run.*There\s+is\s+no\s+python3`},
@@ -254,7 +259,8 @@ func TestPythonFailuresAreErrorsAtTheirAttribute(t *testing.T) {
 		"bad timeout":    {"1", []string{`timeout = "soon"`}, nil, `(?s)"soon" is not a duration`},
 		"secrets in code": {
 			"import os, sys\nraise ValueError('token is ' + os.environ['TOKEN'] + ', input is ' + sys.stdin.read())",
-			[]string{`environment = { TOKEN = "tok-123456" }`, `stdin = "input-7890"`}, nil,
+			[]string{`environment = { TOKEN = "tok-123456" }`, `stdin = "input-7890"`},
+			nil,
 			`(?s)ValueError: token is \(sensitive value\), input is \(sensitive\s+value\)`,
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -113,7 +114,8 @@ func (m *pythonModel) setResult(result *bridge.PythonResult) {
 // addException reports an exception that is not allowed.
 func addException(diags *diag.Diagnostics, shown redaction, result *bridge.PythonResult) {
 	summary := "Python code ended with " + result.Exception.Name
-	told := shown.stream("traceback", []byte(result.Exception.Traceback))
+	// A whole traceback says itself what it is.
+	told := strings.TrimPrefix(shown.stream("traceback", []byte(result.Exception.Traceback)), "traceback:\n")
 	if result.Exception.Name == bridge.ProcessEnded {
 		summary = "Python process ended early"
 		told = sentence(errors.New(result.Exception.Value)) + "\n\n"

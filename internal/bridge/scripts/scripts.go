@@ -1,5 +1,6 @@
 // Package scripts holds the programs that the provider runs inside a sandbox. They are bash and coreutils only: bash
-// is a given, since the bridge itself runs every command by "bash -c" (BRIDGE.md, "exec").
+// is a given, since the bridge itself runs every command by "bash -c" (BRIDGE.md, "exec"). The one in Python runs
+// snippets of Python.
 package scripts
 
 import (
