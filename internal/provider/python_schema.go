@@ -79,11 +79,13 @@ func pythonErrorAttribute() schema.SingleNestedAttribute {
 				Computed: true,
 			},
 			"value": schema.StringAttribute{
-				MarkdownDescription: "The exception as text; for `ProcessEnded`, how the process ended.",
+				MarkdownDescription: "The exception as text; for `ProcessEnded`, how the process ended. Of more than 16,384 characters the middle " +
+					"is left out, and in its place is said how much.",
 				Computed:            true,
 			},
 			"traceback": schema.StringAttribute{
-				MarkdownDescription: "The traceback, as Python shows it, with the lines of the code. Empty for `ProcessEnded`.",
+				MarkdownDescription: "The traceback, as Python shows it, with the lines of the code. Of more than 49,152 characters the middle is left " +
+					"out in the same way. Empty for `ProcessEnded`.",
 				Computed:            true,
 			},
 		},
