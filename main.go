@@ -21,7 +21,7 @@ func main() {
 	debug := flag.Bool("debug", false, "print TF_REATTACH_PROVIDERS and wait for a debugger instead of being started by Terraform")
 	flag.Parse()
 
-	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
+	err := provider.Serve(context.Background(), version, providerserver.ServeOpts{
 		Address:         provider.Address,
 		Debug:           *debug,
 		ProtocolVersion: 6,

@@ -26,7 +26,7 @@ func Main(m *testing.M) int {
 		return m.Run()
 	}
 
-	err := providerserver.Serve(context.Background(), provider.New("test"), providerserver.ServeOpts{
+	err := provider.Serve(context.Background(), "test", providerserver.ServeOpts{
 		Address:         provider.Address,
 		ProtocolVersion: 6,
 	})

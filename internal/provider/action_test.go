@@ -4,11 +4,8 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"terraform-provider-cloudflaresandbox/internal/provider"
 )
 
 // invoked is what an action said on its way, and at its end.
@@ -22,25 +19,12 @@ type invoked struct {
 func (b *testBridge) invoke(action string, arguments map[string]tftypes.Value) invoked {
 	b.t.Helper()
 
-	server := providerserver.NewProtocol6(provider.New("test")())()
-	schema, err := server.GetProviderSchema(b.t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	configured, err := server.ConfigureProvider(b.t.Context(), &tfprotov6.ConfigureProviderRequest{
-		Config: dynamic(b.t, schema.Provider.ValueType(), map[string]tftypes.Value{
-			"api_url": tftypes.NewValue(tftypes.String, b.url), "api_key": tftypes.NewValue(tftypes.String, b.key),
-		}),
-	})
-	if err != nil || len(configured.Diagnostics) > 0 {
-		b.t.Fatalf("configure: %v, %v", err, configured.Diagnostics)
-	}
-
-	actions, ok := server.(tfprotov6.ActionServer)
+	server := b.serve()
+	actions, ok := server.ProviderServer.(tfprotov6.ActionServer)
 	if !ok {
 		b.t.Fatal("the provider serves no actions")
 	}
-	config := dynamic(b.t, schema.ActionSchemas[action].Schema.ValueType(), arguments)
+	config := dynamic(b.t, server.schema.ActionSchemas[action].Schema.ValueType(), arguments)
 
 	validated, err := actions.ValidateActionConfig(b.t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: action, Config: config})
 	if err != nil {

@@ -179,6 +179,8 @@ type connection struct {
 	// client is nil while the bridge's URL, the key or the headers are unknown,
 	// which is never the case at apply.
 	client *bridge.Client
+
+	open *openSandboxes
 }
 
 // connect builds the client. It does so step by step, so that an error can be

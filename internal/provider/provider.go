@@ -39,6 +39,8 @@ func New(version string) func() provider.Provider {
 
 type cloudflareSandboxProvider struct {
 	version string
+
+	open *openSandboxes
 }
 
 func (p *cloudflareSandboxProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -136,6 +138,7 @@ func (p *cloudflareSandboxProvider) Configure(ctx context.Context, req provider.
 				"Once it is known, a further plan compares them with what is there.", attribute))
 	}
 
+	conn.open = p.open
 	resp.ResourceData = conn
 	resp.DataSourceData = conn
 	resp.EphemeralResourceData = conn

@@ -61,7 +61,8 @@ func (r *sandboxEphemeral) Schema(ctx context.Context, _ ephemeral.SchemaRequest
 			"**A plan is a run, and so is an apply**: each has a sandbox of its own, unless an argument is known only at apply. What refers to it has " +
 			"to be ephemeral as well, such as the ephemeral resource `cloudflaresandbox_exec`; for files and everything else that lasts there is the " +
 			"resource `cloudflaresandbox_sandbox`.\n\n" +
-			"Should Terraform itself be killed, the sandbox is left behind, and its container sleeps after ten idle minutes.",
+			"Should Terraform itself be killed, the sandbox is left behind, and its container sleeps after ten idle minutes. The same holds when a run " +
+			"fails and the bridge cannot be reached, or takes longer than the two seconds that Terraform leaves a provider at the end of such a run.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				MarkdownDescription: "Id of the sandbox.",
@@ -138,7 +139,7 @@ func (r *sandboxEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, 
 }
 
 // open makes a sandbox and starts its container. Terraform closes only what was
-// opened, so nothing may be left of what was not.
+// opened, so nothing may be left of what was not. The rest is seen to in Serve.
 func (r *sandboxEphemeral) open(ctx context.Context, diags *diag.Diagnostics) openSandbox {
 	id, err := r.conn.client.CreateSandbox(ctx)
 	if err != nil {
@@ -154,6 +155,7 @@ func (r *sandboxEphemeral) open(ctx context.Context, diags *diag.Diagnostics) op
 
 	instance, err := sandbox.Start(ctx)
 	if err == nil {
+		r.conn.open.add(id, r.conn.client)
 		return openSandbox{ID: id, Instance: instance}
 	}
 	addFailure(diags, path.Empty(), fmt.Sprintf("start the container of sandbox %s", id), err)
@@ -206,7 +208,9 @@ func (r *sandboxEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest
 
 	if err := r.conn.client.DestroySandbox(ctx, opened.ID); err != nil {
 		addFailure(&resp.Diagnostics, path.Empty(), fmt.Sprintf("destroy sandbox %s", opened.ID), err)
+		return
 	}
+	r.conn.open.remove(opened.ID)
 }
 
 // recallSandbox reads back what Open has remembered.
