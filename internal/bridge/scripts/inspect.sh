@@ -25,4 +25,5 @@ main() {
   return 0
 }
 
+beat
 answer "$@"

@@ -37,4 +37,5 @@ main() {
   mv -fT -- "$temporary" "$path" || return "$CANNOT_WRITE"
 }
 
+beat
 answer "$@"

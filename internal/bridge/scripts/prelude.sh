@@ -58,6 +58,27 @@ cleared() {
   [[ -z ${clearing-} ]] || wait "$clearing"
 }
 
+# beat says an empty line every 10 seconds from here to the end of main. Scripts call it whose work grows with what is in
+# the sandbox: a connection without a sign of life counts as lost (SilenceLimit in client.go).
+beat() {
+  local bell
+  # A pipe on which nobody rings, so that waiting takes no process that would outlive this one.
+  exec {bell}<> <(:)
+  (
+    until read -r -t 10 -u "$bell"; do
+      # Time ran out, and the script is still there.
+      (($? > 128)) && kill -0 "$$" 2>/dev/null && printf '\n' || exit
+    done
+  ) &
+  beating=$!
+  exec {bell}>&-
+}
+
+# still ends what beat has started.
+still() {
+  [[ -z ${beating-} ]] || { kill "$beating" && wait "$beating"; } 2>/dev/null
+}
+
 # answer runs main with the arguments and says what it printed as one line of base64, with its exit status and the
 # line's length.
 answer() {
@@ -67,6 +88,7 @@ answer() {
     exit "${PIPESTATUS[0]}"
   )
   status=$?
+  still
   cleared
   printf '%s\n%s end %s %s\n' "$payload" "$nonce" "$status" "${#payload}"
 }

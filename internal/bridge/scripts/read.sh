@@ -33,4 +33,5 @@ main() {
   head -c "$size" -- "$path"
 }
 
+beat
 answer "$@"
