@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"io"
 	"strconv"
 	"time"
 
@@ -15,6 +16,19 @@ const stagingRoot = Workspace + "/.cloudflaresandbox"
 // stagedPart is the path of part n (from 1) of what the request with that nonce brings.
 func stagedPart(nonce string, n int) string {
 	return stagingRoot + "/" + nonce + "/" + strconv.Itoa(n)
+}
+
+// stage brings content into the sandbox, in as many parts as it takes, at least one. After a failure nothing of it stays.
+func (s *Sandbox) stage(ctx context.Context, nonce string, content io.ReaderAt, size int64) (parts int, err error) {
+	for offset := int64(0); parts == 0 || offset < size; offset += partSize {
+		parts++
+		err := s.client.putFile(ctx, s.id, stagedPart(nonce, parts), content, offset, min(partSize, size-offset))
+		if err != nil {
+			s.discard(ctx, nonce)
+			return 0, err
+		}
+	}
+	return parts, nil
 }
 
 // discardLimit bounds the time for clearing up after a failure.

@@ -72,14 +72,9 @@ func (s *Sandbox) writeOnce(ctx context.Context, w WriteRequest, target, sum str
 		return nil, err
 	}
 	nonce := newNonce()
-	parts := 0
-	for offset := int64(0); parts == 0 || offset < w.Size; offset += partSize {
-		parts++
-		size := min(partSize, w.Size-offset)
-		if err := s.client.putFile(ctx, s.id, stagedPart(nonce, parts), w.Content, offset, size); err != nil {
-			s.discard(ctx, nonce)
-			return nil, fmt.Errorf("writing %s in sandbox %s: %w", target, s.id, err)
-		}
+	parts, err := s.stage(ctx, nonce, w.Content, w.Size)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s in sandbox %s: %w", target, s.id, err)
 	}
 	answer, err := s.call(ctx, call{
 		what: "writing " + target, program: scripts.Install, nonce: nonce, expected: instance, changes: true,
