@@ -81,12 +81,12 @@ func pythonErrorAttribute() schema.SingleNestedAttribute {
 			"value": schema.StringAttribute{
 				MarkdownDescription: "The exception as text; for `ProcessEnded`, how the process ended. Of more than 16,384 characters the middle " +
 					"is left out, and in its place is said how much.",
-				Computed:            true,
+				Computed: true,
 			},
 			"traceback": schema.StringAttribute{
 				MarkdownDescription: "The traceback, as Python shows it, with the lines of the code. Of more than 49,152 characters the middle is left " +
 					"out in the same way. Empty for `ProcessEnded`.",
-				Computed:            true,
+				Computed: true,
 			},
 		},
 	}
