@@ -25,6 +25,10 @@ func TestExamples(t *testing.T) {
 		t.Run(strings.TrimPrefix(example, "examples/"), func(t *testing.T) {
 			t.Parallel()
 
+			if strings.HasPrefix(example, "examples/actions/") {
+				t.Skip("Terraform 1.14 reads it; internal/provider checks its arguments")
+			}
+
 			cli := clitest.New(t)
 			if err := os.CopyFS(cli.Dir, os.DirFS(example)); err != nil {
 				t.Fatal(err)

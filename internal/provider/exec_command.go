@@ -58,7 +58,7 @@ type execution struct {
 	instance string
 	// confidential keeps the command itself out of the container's log, too.
 	confidential bool
-	// heartbeat, if set, is called every few seconds while the command runs.
+	// heartbeat, if set, is called every 10 seconds while the command runs.
 	heartbeat func()
 	// at is where the command's attributes are; the zero path is the object.
 	at path.Path
@@ -236,7 +236,7 @@ func (m *commandModel) addRunFailure(diags *diag.Diagnostics, e execution, o out
 
 	case errors.As(o.err, &output):
 		diags.AddAttributeError(e.at.AtName("max_output_bytes"), "Command printed too much",
-			fmt.Sprintf("It wrote %d bytes to %s, and max_output_bytes allows %d. Nothing was cut off, so there is no result. "+
+			fmt.Sprintf("It wrote at least %d bytes to %s, and max_output_bytes allows %d. Nothing was cut off, so there is no result. "+
 				"Raise max_output_bytes, which goes up to %d, or have the command write to a file.",
 				output.Size, output.Stream, output.Limit, bridge.MaxOutputBytes))
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	resourceschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge"
@@ -97,6 +98,45 @@ func TestParseDuration(t *testing.T) {
 	for _, text := range []string{"", "5", "soon", "0s", "-1s", "24h1ms", "999us", "1e3s"} {
 		if _, err := parseDuration(text); err == nil {
 			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+// The arguments are the same wherever a command can be run.
+func TestEveryFaceOfExecTakesTheSameArguments(t *testing.T) {
+	t.Parallel()
+
+	resource := execResourceSchema(t.Context()).Attributes
+	ephemeral := ephemeralAttributes(execAttributes(keptNowhere))
+	action := actionAttributes(commandArguments(keptInPlan))
+	onDestroy, ok := resource["on_destroy"].(resourceschema.SingleNestedAttribute)
+	if !ok {
+		t.Fatalf("on_destroy is %T", resource["on_destroy"])
+	}
+
+	for name, argument := range commandArguments(keptInState) {
+		for face, got := range map[string]interface {
+			GetType() attr.Type
+			IsRequired() bool
+			IsOptional() bool
+			IsComputed() bool
+		}{"resource": resource[name], "on_destroy": onDestroy.Attributes[name], "ephemeral": ephemeral[name], "action": action[name]} {
+			if got == nil || !got.GetType().Equal(argument.GetType()) || got.IsRequired() || !got.IsOptional() || got.IsComputed() {
+				t.Errorf("%s of the %s is %+v", name, face, got)
+			}
+		}
+	}
+	for name, result := range commandResults() {
+		for face, got := range map[string]interface {
+			GetType() attr.Type
+			IsComputed() bool
+		}{"resource": resource[name], "ephemeral": ephemeral[name]} {
+			if got == nil || !got.GetType().Equal(result.GetType()) || !got.IsComputed() {
+				t.Errorf("%s of the %s is %+v", name, face, got)
+			}
+		}
+		if action[name] != nil {
+			t.Errorf("the action has %s", name)
 		}
 	}
 }

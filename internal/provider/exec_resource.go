@@ -38,6 +38,7 @@ type execResourceModel struct {
 	EnvironmentWOVersion types.Int64    `tfsdk:"environment_wo_version"`
 	OnDestroy            types.Object   `tfsdk:"on_destroy"`
 	InstanceID           types.String   `tfsdk:"instance_id"`
+	Revision             types.String   `tfsdk:"revision"`
 	Timeouts             timeouts.Value `tfsdk:"timeouts"`
 }
 
@@ -75,7 +76,7 @@ func (r *execResource) Create(ctx context.Context, req resource.CreateRequest, r
 		addFailure(&resp.Diagnostics, path.Empty(), "reach sandbox "+model.SandboxID.ValueString(), err)
 		return
 	}
-	model.InstanceID = types.StringValue(instance)
+	model.InstanceID, model.Revision = types.StringValue(instance), types.StringValue(newRevision())
 
 	command := model.withSecrets(secrets)
 	outcome, diags := command.run(ctx, r.conn, execution{sandboxID: model.SandboxID, instance: instance})

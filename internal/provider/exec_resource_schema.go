@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
@@ -41,26 +42,33 @@ func execResourceSchema(ctx context.Context) schema.Schema {
 			ElementType: types.StringType,
 			Optional:    true,
 			WriteOnly:   true,
-			Validators:  append(environmentVariables(), mapvalidator.NoNullValues(), mapvalidator.AlsoRequires(beside("environment_wo_version"))),
+			Validators:  append(environmentVariables(), mapvalidator.NoNullValues(), mapvalidator.AlsoRequires(path.MatchRoot("environment_wo_version"))),
 		},
 		"environment_wo_version": schema.Int64Attribute{
 			MarkdownDescription: "Number of the version of `environment_wo`. Terraform cannot compare what it does not keep: another number has the " +
 				"command run again.",
 			Optional:      true,
-			Validators:    []validator.Int64{int64validator.AlsoRequires(beside("environment_wo"))},
+			Validators:    []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("environment_wo"))},
 			PlanModifiers: []planmodifier.Int64{int64planmodifier.RequiresReplace()},
 		},
 		"on_destroy": schema.SingleNestedAttribute{
 			MarkdownDescription: "A command to run when the resource is destroyed or replaced, in the container in which the first one ran. If that " +
 				"container is gone, so is what was to be cleared up: it is not run then, and a warning says so where Terraform did not know it before. " +
 				"If it fails, the resource stays in the state. A change of it takes effect with the next apply, and runs nothing.",
-			Optional:   true,
-			Attributes: resourceAttributes(commandArguments(keptInState), func(string) bool { return false }),
+			Optional: true,
+			Attributes: resourceAttributes(nestedCommandArguments(keptInState, path.MatchRoot("on_destroy").AtName("script")),
+				func(string) bool { return false }),
 		},
 		"instance_id": schema.StringAttribute{
 			MarkdownDescription: "Id of the container in which the command ran.",
 			Computed:            true,
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"revision": schema.StringAttribute{
+			MarkdownDescription: "A value that is new after every run. What refers to it waits for the run and is done again after it: another " +
+				"command, for example, that has it among its `triggers`.",
+			Computed:      true,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"timeouts": timeoutsAttribute(ctx, timeouts.Opts{
 			CreateDescription: "How long the command may take with all that is around it, the start of a container for example. Default: " +

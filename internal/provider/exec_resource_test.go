@@ -50,7 +50,7 @@ func TestExecResourceRunsOnceAndKeepsTheResult(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{
 					action(ran, plancheck.ResourceActionCreate),
-					changes(ran, "allow_non_zero_exit_code exit_code instance_id sandbox_id script stderr stderr_base64 stdout stdout_base64"),
+					changes(ran, "allow_non_zero_exit_code exit_code instance_id revision sandbox_id script stderr stderr_base64 stdout stdout_base64"),
 					b.sentAtPlan(""),
 				},
 				PostApplyPreRefresh: []plancheck.PlanCheck{b.sentAtPlan("")},
@@ -61,6 +61,7 @@ func TestExecResourceRunsOnceAndKeepsTheResult(t *testing.T) {
 				b.sentAtState("1 POST sandbox, 2 POST sandbox/:id/exec, 1 PUT sandbox/:id/file"),
 				capture(sandbox, "id", &sandboxID), capture(sandbox, "instance_id", &instance),
 				statecheck.ExpectKnownValue(ran, tfjsonpath.New("instance_id"), knownvalue.StringFunc(same(&instance))),
+				statecheck.ExpectKnownValue(ran, tfjsonpath.New("revision"), knownvalue.NotNull()),
 				statecheck.ExpectKnownValue(ran, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(3)),
 				stdout("1\n"),
 				statecheck.ExpectKnownValue(ran, tfjsonpath.New("stdout_base64"), knownvalue.StringExact(base64Of([]byte("1\n")))),
@@ -144,24 +145,33 @@ func TestExecResourceRunsAgainForWhatChangesTheRunAndOnlyThen(t *testing.T) {
 	b.run(all...)
 }
 
-// A file that is written again has it run again; the next plan is empty.
-func TestExecResourceFollowsTheRevisionOfAFile(t *testing.T) {
+// A file that is written again has it run again, and what follows it as well;
+// the next plan is empty.
+func TestExecResourceFollowsTheRevisionOfWhatItWorksOn(t *testing.T) {
 	b := anyBridge(t)
 	var sandboxID string
+	const next = "cloudflaresandbox_exec.next"
 	config := func(content string) string {
 		return b.config(oneFile(`path = "file"`, set("content", content)) +
-			runBlock(command("cat", "file"), "triggers = { file = "+file+".revision }"))
+			runBlock(command("cp", "-v", "file", "copy"), "triggers = { file = "+file+".revision }") +
+			strings.Replace(runBlock(command("cat", "copy"), "triggers = { copy = "+ran+".revision }"), `"test"`, `"next"`, 1))
+	}
+	printed := func(want string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(next, tfjsonpath.New("stdout"), knownvalue.StringExact(want))
 	}
 
 	b.run(
 		resource.TestStep{
 			Config:            config("first"),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID), stdout("first")},
+			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID), printed("first")},
 		},
 		resource.TestStep{
-			Config:            config("second"),
-			ConfigPlanChecks:  before(action(ran, plancheck.ResourceActionDestroyBeforeCreate)),
-			ConfigStateChecks: []statecheck.StateCheck{stdout("second")},
+			Config: config("second"),
+			ConfigPlanChecks: before(
+				action(ran, plancheck.ResourceActionDestroyBeforeCreate),
+				action(next, plancheck.ResourceActionDestroyBeforeCreate),
+			),
+			ConfigStateChecks: []statecheck.StateCheck{printed("second")},
 		},
 		resource.TestStep{
 			PreConfig: func() { b.lose(sandboxID) },
@@ -169,8 +179,9 @@ func TestExecResourceFollowsTheRevisionOfAFile(t *testing.T) {
 			ConfigPlanChecks: before(
 				action(file, plancheck.ResourceActionCreate),
 				action(ran, plancheck.ResourceActionCreate),
+				action(next, plancheck.ResourceActionCreate),
 			),
-			ConfigStateChecks: []statecheck.StateCheck{stdout("second")},
+			ConfigStateChecks: []statecheck.StateCheck{printed("second")},
 		},
 	)
 }

@@ -36,13 +36,19 @@ func execAttributes(kept string) map[string]schema.Attribute {
 // commandArguments are what a command is told, the same wherever one can be
 // run.
 func commandArguments(kept string) map[string]schema.Attribute {
+	return nestedCommandArguments(kept, path.MatchRoot("script"))
+}
+
+// nestedCommandArguments are the same for a command in an object of its own,
+// where the argument script has another path.
+func nestedCommandArguments(kept string, script path.Expression) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"command": schema.ListAttribute{
 			MarkdownDescription: "Program and its arguments, for example `[\"python3\", \"main.py\"]`. They are passed on exactly as they are; " +
 				"no shell reads them, so `*`, `$` and `;` mean nothing. Exactly one of `command` and `script` is needed.",
 			ElementType: types.StringType,
 			Optional:    true,
-			Validators:  append(words(), listvalidator.ExactlyOneOf(beside("script"))),
+			Validators:  append(words(), listvalidator.ExactlyOneOf(script)),
 		},
 		"script": schema.StringAttribute{
 			MarkdownDescription: "Text of a script. It is put into a private file in the sandbox, whose path the interpreter gets as its last " +
@@ -55,7 +61,7 @@ func commandArguments(kept string) map[string]schema.Attribute {
 				"first command that fails.",
 			ElementType: types.StringType,
 			Optional:    true,
-			Validators:  append(words(), listvalidator.AlsoRequires(beside("script"))),
+			Validators:  append(words(), listvalidator.AlsoRequires(script)),
 		},
 		"working_dir": schema.StringAttribute{
 			MarkdownDescription: "Directory to run in: an absolute path, or one relative to `/workspace`. It has to exist. " +
@@ -94,11 +100,6 @@ func commandArguments(kept string) map[string]schema.Attribute {
 			Validators: []validator.Int64{int64validator.Between(1, bridge.MaxOutputBytes)},
 		},
 	}
-}
-
-// beside is an attribute of the same object.
-func beside(name string) path.Expression {
-	return path.MatchRelative().AtParent().AtName(name)
 }
 
 // commandResults are what comes back from a command.

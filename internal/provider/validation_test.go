@@ -133,6 +133,31 @@ var refusals = map[string]struct {
 	"exec: empty directory": {
 		execOf(`command = ["true"]`, `working_dir = ""`), "Invalid directory", `working_dir = ""`,
 	},
+	"exec resource: neither command nor script": {
+		runOf(), "Invalid Attribute Combination|Missing Attribute Configuration", `resource "cloudflaresandbox_exec"`,
+	},
+	"exec resource: duration": {
+		runOf(`command = ["true"]`, `timeout = "soon"`), "Invalid duration", `timeout = "soon"`,
+	},
+	"exec resource: version without secrets": {
+		runOf(`command = ["true"]`, `environment_wo_version = 1`), "Invalid Attribute Combination", `environment_wo_version = 1`,
+	},
+	"exec resource: secrets without version": {
+		runOf(`command = ["true"]`, `environment_wo = { A = "b" }`), "Invalid Attribute Combination", `environment_wo = `,
+	},
+	// Of a nested attribute Terraform shows another line, so the text names it.
+	"on_destroy: neither command nor script": {
+		runOf(`command = ["true"]`, `on_destroy = { stdin = "x" }`), "Invalid Attribute Combination",
+		`No attribute.*\[on_destroy\.script\]`,
+	},
+	"on_destroy: command and script": {
+		runOf(`command = ["true"]`, `on_destroy = { command = ["true"], script = "true" }`), "Invalid Attribute Combination",
+		`2 attributes.*\[on_destroy\.script\]`,
+	},
+	"on_destroy: variable name": {
+		runOf(`command = ["true"]`, `on_destroy = { command = ["true"], environment = { "A-B" = "x" } }`),
+		"Invalid name of an environment variable", `resource "cloudflaresandbox_exec"`,
+	},
 	"exec: sandbox id": {
 		`data "cloudflaresandbox_exec" "test" {
 		  sandbox_id = "not an id"
@@ -152,6 +177,10 @@ func fileOf(attributes ...string) string {
 
 func execOf(attributes ...string) string {
 	return fmt.Sprintf("data \"cloudflaresandbox_exec\" \"test\" {\n%s\n%s\n}\n", set("sandbox_id", someID), lines(attributes))
+}
+
+func runOf(attributes ...string) string {
+	return fmt.Sprintf("resource \"cloudflaresandbox_exec\" \"test\" {\n%s\n%s\n}\n", set("sandbox_id", someID), lines(attributes))
 }
 
 func lines(attributes []string) string {
