@@ -357,7 +357,7 @@ func TestEphemeralSandboxRefusesWhatCannotBeApplied(t *testing.T) {
 		"policy":      {"network_policy", `"deny-all"`, `keep\s+full\s+access\s+to\s+the\s+internet`},
 		"hosts":       {"allowed_hosts", `[]`, `allowedHosts`},
 		"gpu":         {"gpu", `false`, `Workers\s+AI`},
-		"known later": {"gpu", `terraform_data.later.output`, `Workers\s+AI`},
+		"known later": {"gpu", `terraform_data.later.id`, `Workers\s+AI`},
 	}
 
 	for name, c := range values {
@@ -365,12 +365,14 @@ func TestEphemeralSandboxRefusesWhatCannotBeApplied(t *testing.T) {
 			b := localBridge(t, localbridge.Config{})
 			b.runEphemeral(resource.TestStep{
 				Config: b.config(`
-					resource "terraform_data" "later" {
-					  input = timestamp()
-					}
+					resource "terraform_data" "later" {}
 					ephemeral "cloudflaresandbox_sandbox" "test" {
 					  ` + c.attribute + ` = ` + c.value + `
-					}`),
+					}
+					provider "echo" {
+					  data = ephemeral.cloudflaresandbox_sandbox.test.id
+					}
+					resource "echo" "test" {}`),
 				ExpectError: regexp.MustCompile(`(?s)` + c.attribute + ` cannot be applied.*` + c.reason),
 			})
 			if sent := b.sent(); sent != "" {
