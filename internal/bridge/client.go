@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -37,6 +38,8 @@ type Config struct {
 	// as lost. A command that runs says something every 10 seconds. Default 100 s, the time that Cloudflare's edge
 	// itself gives a connection.
 	SilenceLimit time.Duration
+	// Dial makes connections in place of a [net.Dialer], for tests of what happens when that fails.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 const (

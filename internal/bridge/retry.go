@@ -25,6 +25,9 @@ func newRetryingClient(config Config) *retryablehttp.Client {
 	transport.MaxIdleConnsPerHost = 64
 	// An event stream that something on the way compresses would arrive in lumps.
 	transport.DisableCompression = true
+	if config.Dial != nil {
+		transport.DialContext = config.Dial
+	}
 	client := retryablehttp.NewClient()
 	client.HTTPClient = &http.Client{
 		Transport: transport,
