@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +40,7 @@ func TestExamples(t *testing.T) {
 			}
 			cli.Env = []string{"TF_VAR_token=not-a-secret", "TF_VAR_bridge_key=not-a-secret"}
 
-			cli.Run(t, "validate")
+			validateExample(t, cli)
 
 			if example == "examples/provider" {
 				return // names a bridge that does not exist
@@ -46,6 +48,45 @@ func TestExamples(t *testing.T) {
 			applyExample(t, cli)
 		})
 	}
+}
+
+// validateExample checks an example as it is. A resource can be imported in one
+// way at a time, so each way is checked by itself.
+func validateExample(t *testing.T, cli *clitest.CLI) {
+	t.Helper()
+
+	byIdentity := filepath.Join(cli.Dir, "import-by-identity.tf")
+	content, err := os.ReadFile(byIdentity)
+	removeAll(t, byIdentity)
+	cli.Run(t, "validate")
+
+	if err != nil || !knowsIdentities(t, cli) {
+		return
+	}
+	removeAll(t, filepath.Join(cli.Dir, "import*.tf"))
+	if err := os.WriteFile(byIdentity, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cli.Run(t, "validate")
+}
+
+// knowsIdentities reports whether resources can be imported by identity:
+// Terraform and OpenTofu can from 1.12 on.
+func knowsIdentities(t *testing.T, cli *clitest.CLI) bool {
+	t.Helper()
+
+	var version struct {
+		Terraform string `json:"terraform_version"`
+	}
+	if err := json.Unmarshal(cli.Run(t, "version", "-json"), &version); err != nil {
+		t.Fatal(err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(version.Terraform, "%d.%d", &major, &minor); err != nil {
+		t.Fatalf("version %q: %v", version.Terraform, err)
+	}
+
+	return major > 1 || minor >= 12
 }
 
 // applyExample takes an example from apply to destroy on a bridge of its own.

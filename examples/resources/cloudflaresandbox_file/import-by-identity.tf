@@ -1,0 +1,7 @@
+import {
+  to = cloudflaresandbox_file.settings
+  identity = {
+    sandbox_id = "kjs5dxdhwo5rnkmqjcaixp7tl4"
+    path       = "/workspace/settings.json"
+  }
+}
