@@ -83,15 +83,14 @@ func (o outcome) started() bool {
 	return o.result != nil || errors.As(o.err, &timeout) || errors.As(o.err, &output) || errors.As(o.err, &unknown)
 }
 
-// run runs the command and takes its result into the model, also when an exit
-// code that is not allowed makes it an error: the caller may want to keep it.
-func (m *execModel) run(ctx context.Context, conn *connection, e execution) (outcome, diag.Diagnostics) {
+// run runs the command and takes its result into the model.
+func (m *execModel) run(ctx context.Context, conn *connection, e execution) diag.Diagnostics {
 	e.sandboxID = m.SandboxID
 
 	o, diags := m.commandModel.run(ctx, conn, e)
 	m.resultModel = newResultModel(o.result)
 
-	return o, diags
+	return diags
 }
 
 // run runs the command.

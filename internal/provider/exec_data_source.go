@@ -40,8 +40,7 @@ func (d *execDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 		return
 	}
 
-	_, diags := model.run(d.conn.mask(ctx), d.conn, execution{})
-	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(model.run(d.conn.mask(ctx), d.conn, execution{})...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}

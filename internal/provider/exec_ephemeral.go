@@ -40,8 +40,7 @@ func (e *execEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, res
 		return
 	}
 
-	_, diags := model.run(e.conn.mask(ctx), e.conn, execution{confidential: true})
-	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(model.run(e.conn.mask(ctx), e.conn, execution{confidential: true})...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.Result.Set(ctx, &model)...)
 	}

@@ -54,7 +54,8 @@ func execResourceSchema(ctx context.Context) schema.Schema {
 		"on_destroy": schema.SingleNestedAttribute{
 			MarkdownDescription: "A command to run when the resource is destroyed or replaced, in the container in which the first one ran. If that " +
 				"container is gone, so is what was to be cleared up: it is not run then, and a warning says so where Terraform did not know it before. " +
-				"If it fails, the resource stays in the state. A change of it takes effect with the next apply, and runs nothing.",
+				"If it fails, the resource stays in the state: correct it, apply that, and destroy again; a tainted resource needs " +
+				"`terraform untaint` before. A change of it takes effect with the next apply, and runs nothing.",
 			Optional: true,
 			Attributes: resourceAttributes(nestedCommandArguments(keptInState, path.MatchRoot("on_destroy").AtName("script")),
 				func(string) bool { return false }),
