@@ -29,6 +29,11 @@ func TestRequestsOnTheWire(t *testing.T) {
 			_, err := s.Write(t.Context(), bridge.WriteRequest{Path: "x", Content: strings.NewReader("x"), Size: 1})
 			return err
 		}, map[string]int{"PUT file": 1, "POST exec": 1}},
+		{"small file, first contact of another process", func() error {
+			other := handle(t, clientFor(t, proxy.URL, on.key), s.ID())
+			_, err := other.Write(t.Context(), bridge.WriteRequest{Path: "x", Content: strings.NewReader("y"), Size: 1})
+			return err
+		}, map[string]int{"PUT file": 1, "POST exec": 1}},
 		{"17 MiB", func() error {
 			_, err := s.Write(t.Context(), bridge.WriteRequest{Path: "y", Content: strings.NewReader(strings.Repeat("x", 17<<20)), Size: 17 << 20})
 			return err

@@ -22,13 +22,23 @@ func stagedPart(nonce string, n int) string {
 func (s *Sandbox) stage(ctx context.Context, nonce string, content io.ReaderAt, size int64) (parts int, err error) {
 	for offset := int64(0); parts == 0 || offset < size; offset += partSize {
 		parts++
-		err := s.client.putFile(ctx, s.id, stagedPart(nonce, parts), content, offset, min(partSize, size-offset))
-		if err != nil {
+		if err := s.putAlone(ctx, stagedPart(nonce, parts), content, offset, min(partSize, size-offset)); err != nil {
 			s.discard(ctx, nonce)
 			return 0, err
 		}
 	}
 	return parts, nil
+}
+
+// putAlone sends a part, by itself if it may be the first contact. Where it arrives nothing tells; a script that does not
+// find the part there does.
+func (s *Sandbox) putAlone(ctx context.Context, path string, content io.ReaderAt, offset, size int64) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return s.client.putFile(ctx, s.id, path, content, offset, size)
 }
 
 // discardLimit bounds the time for clearing up after a failure.

@@ -67,17 +67,13 @@ func (e *stagedLostError) Error() string { return e.reason }
 
 // writeOnce stages the parts and installs them.
 func (s *Sandbox) writeOnce(ctx context.Context, w WriteRequest, target, sum string) (*FileInfo, error) {
-	instance, err := s.awake(ctx)
-	if err != nil {
-		return nil, err
-	}
 	nonce := newNonce()
 	parts, err := s.stage(ctx, nonce, w.Content, w.Size)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s in sandbox %s: %w", target, s.id, err)
 	}
 	answer, err := s.call(ctx, call{
-		what: "writing " + target, program: scripts.Install, nonce: nonce, expected: instance, changes: true,
+		what: "writing " + target, program: scripts.Install, nonce: nonce, changes: true,
 		needsContainer: true, args: []string{target, FormatMode(w.Mode), sum, strconv.Itoa(parts)},
 	})
 	if err != nil {
