@@ -24,10 +24,10 @@ const controlFD = 3
 // started it as that. It is an init function because the bridge must also run
 // inside any test binary, whose main function is not ours.
 func init() {
-	if len(os.Args) != 2 || os.Args[0] != agentName {
+	if len(os.Args) != 4 || os.Args[0] != agentName {
 		return
 	}
-	if err := runAgent(os.Args[1]); err != nil {
+	if err := runAgent(os.Args[1], parseLimits(os.Args[2], os.Args[3])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -36,12 +36,15 @@ func init() {
 
 // runAgent builds the root file system and serves the bridge until the control
 // socket closes. The kernel ends every other process of the container with it.
-func runAgent(hostname string) error {
+func runAgent(hostname string, most limits) error {
 	syscall.Umask(0o022)
 	// Whatever else the bridge's parent left open is none of a command's business.
 	_ = unix.CloseRange(controlFD+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
-	if err := buildRoot(hostname); err != nil {
+	if err := buildRoot(hostname, most.disk); err != nil {
 		return fmt.Errorf("sandbox file system: %w", err)
+	}
+	if err := most.setProcesses(); err != nil {
+		return fmt.Errorf("limit of processes: %w", err)
 	}
 	control, err := unixConn(os.NewFile(controlFD, "control"))
 	if err != nil {

@@ -27,7 +27,7 @@ const newRoot = "/tmp"
 
 // buildRoot makes the container's file system and moves into it. It runs as the
 // sandbox's user with CAP_SYS_ADMIN over its own namespaces and nothing else.
-func buildRoot(hostname string) error {
+func buildRoot(hostname string, disk int64) error {
 	resolv := externalResolvConf()
 	steps := []struct {
 		what string
@@ -35,11 +35,11 @@ func buildRoot(hostname string) error {
 	}{
 		{"hostname", func() error { return unix.Sethostname([]byte(hostname)) }},
 		{"private mounts", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }},
-		{"root", func() error { return mountTmpfs(newRoot, 0o755) }},
+		{"root", func() error { return mountTmpfs(newRoot, 0o755, 0) }},
 		{"host directories", bindHostDirs},
 		{"resolv.conf", func() error { return bindFile(resolv, resolv) }},
 		{"devices", makeDevices},
-		{"private directories", makePrivateDirs},
+		{"private directories", func() error { return makePrivateDirs(disk) }},
 		{"user database", makeUserDatabase},
 		{"proc", mountProc},
 		{"pivot_root", pivot},
@@ -52,9 +52,12 @@ func buildRoot(hostname string) error {
 	return nil
 }
 
-func mountTmpfs(path string, mode uint32) error {
+func mountTmpfs(path string, mode uint32, size int64) error {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV
 	options := fmt.Sprintf("mode=%o", mode)
+	if size > 0 {
+		options += fmt.Sprintf(",size=%d", size)
+	}
 	if mode&0o1000 != 0 {
 		// /tmp is root's, where root exists in here.
 		if err := unix.Mount("tmpfs", path, "tmpfs", flags, options+",uid=0,gid=0"); err == nil {
@@ -155,13 +158,13 @@ func makeDevices() error {
 	return nil
 }
 
-func makePrivateDirs() error {
+func makePrivateDirs(disk int64) error {
 	for _, dir := range privateDirs {
 		path := filepath.Join(newRoot, dir.path)
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return err
 		}
-		if err := mountTmpfs(path, dir.mode); err != nil {
+		if err := mountTmpfs(path, dir.mode, disk); err != nil {
 			return fmt.Errorf("%s: %w", dir.path, err)
 		}
 	}

@@ -22,6 +22,8 @@ type Config struct {
 	NoKey        bool          // serve without any authentication, as a bridge without SANDBOX_API_KEY does
 	MaxInstances int           // instance limit; 0: none
 	IdleTimeout  time.Duration // a container sleeps after that idle time; default 10 minutes
+	DiskBytes    int64         // size of each writable file system of a container; default half of the memory
+	MaxProcesses int           // processes and threads of a container, with the dozen of its process 1; 0: no limit
 	Logger       *slog.Logger  // default: discard
 
 	// Bindings are the names of R2 bindings that the mount route knows. They need
@@ -69,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Bridge, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	start, err := containerStarter(ctx)
+	start, err := containerStarter(ctx, limits{disk: cfg.DiskBytes, processes: cfg.MaxProcesses})
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,12 @@ type container struct {
 	state containerState
 }
 
+// limits are what a container may use; 0 is as much as there is.
+type limits struct {
+	disk      int64
+	processes int
+}
+
 // ready waits for the agent's first answer.
 func (c *container) ready(ctx context.Context) error {
 	resp, err := c.call(ctx, http.MethodGet, "/ready", nil)

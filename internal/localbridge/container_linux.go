@@ -18,7 +18,7 @@ import (
 const startDeadline = 30 * time.Second
 
 // containerStarter finds out how this machine can start containers.
-func containerStarter(ctx context.Context) (func(context.Context) (*container, error), error) {
+func containerStarter(ctx context.Context, most limits) (func(context.Context) (*container, error), error) {
 	ns, err := detectNamespaces(ctx)
 	if err != nil {
 		return nil, err
@@ -26,12 +26,12 @@ func containerStarter(ctx context.Context) (func(context.Context) (*container, e
 	return func(ctx context.Context) (*container, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startDeadline)
 		defer cancel()
-		return startContainer(ctx, ns)
+		return startContainer(ctx, ns, most)
 	}, nil
 }
 
 // startContainer starts a container and waits until its agent answers.
-func startContainer(ctx context.Context, ns namespaces) (*container, error) {
+func startContainer(ctx context.Context, ns namespaces, most limits) (*container, error) {
 	local, remote, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -57,7 +57,7 @@ func startContainer(ctx context.Context, ns namespaces) (*container, error) {
 	}}
 	c.cmd = &exec.Cmd{
 		Path:        "/proc/self/exe",
-		Args:        []string{agentName, c.hostname},
+		Args:        append([]string{agentName, c.hostname}, most.arguments()...),
 		Env:         containerEnv(c.hostname),
 		Dir:         "/",
 		Stderr:      c.stderr,
