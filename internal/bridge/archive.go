@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,8 @@ type ArchiveRequest struct {
 	// Exclude, if set, tells what in a directory is left out, by its path relative to the directory. With a directory goes
 	// all that is in it.
 	Exclude func(path string) bool
+	// MaxBytes, if not 0, is how large the archive may be. A larger one is a [*SizeError], and is not transferred.
+	MaxBytes int64
 	// Have is the SHA-256 of an archive that the caller has already. The same is not transferred again.
 	Have string
 }
@@ -79,7 +82,7 @@ func (s *Sandbox) archiveOnce(ctx context.Context, r ArchiveRequest, target stri
 	switch answer.status {
 	case 0:
 		defer s.discard(ctx, nonce)
-		return s.fetchArchive(ctx, answer.data, nonce, r.Have, w)
+		return s.fetchArchive(ctx, r, answer.data, target, nonce, w)
 	case scripts.StatusNotStaged:
 		return nil, &unprovenError{fmt.Errorf("what was staged for packing %s in sandbox %s was removed meanwhile", target, s.id)}
 	default:
@@ -104,7 +107,7 @@ func (s *Sandbox) namesToPack(ctx context.Context, target string, exclude func(s
 	default:
 		return nil, false, s.pathError("list", target, answer)
 	}
-	text, err := gunzip(answer.data)
+	text, err := gunzip(answer.data, maxListing)
 	if err != nil {
 		return nil, false, fmt.Errorf("listing %s in sandbox %s: %w", target, s.id, err)
 	}
@@ -113,7 +116,12 @@ func (s *Sandbox) namesToPack(ctx context.Context, target string, exclude func(s
 
 // selectNames leaves out what is excluded, all that is in an excluded directory, and what the provider has staged.
 func selectNames(text []byte, target string, exclude func(string) bool) []string {
-	found := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+	var found []string
+	for name := range bytes.SplitSeq(text, []byte{0}) {
+		if len(name) > 0 {
+			found = append(found, string(name))
+		}
+	}
 	slices.Sort(found)
 	names := []string{}
 	// In this order all that is in a directory comes after it, with its name and a slash in front.
@@ -131,20 +139,27 @@ func selectNames(text []byte, target string, exclude func(string) bool) []string
 	return names
 }
 
+// archiveName is what scripts/pack.sh calls an archive. It becomes a part of a request's path.
+var archiveName = regexp.MustCompile(`^archive-[0-9]+\.gz$`)
+
 // fetchArchive copies what was packed, and checks it.
-func (s *Sandbox) fetchArchive(ctx context.Context, report []byte, nonce, have string, w io.Writer) (*ArchiveInfo, error) {
+func (s *Sandbox) fetchArchive(ctx context.Context, r ArchiveRequest, report []byte, target, nonce string, w io.Writer) (*ArchiveInfo, error) {
 	line, complaints, _ := bytes.Cut(report, []byte("\n"))
 	info := &ArchiveInfo{Changing: oneLine(string(complaints))}
 	var name string
-	if _, err := fmt.Sscanf(string(line), "%s %d %s", &info.SHA256, &info.Size, &name); err != nil || !isSHA256(info.SHA256) {
-		return nil, fmt.Errorf("packing in sandbox %s: %w", s.id, errReplyGarbled)
+	_, err := fmt.Sscanf(string(line), "%s %d %s", &info.SHA256, &info.Size, &name)
+	if err != nil || !isSHA256(info.SHA256) || info.Size < 0 || !archiveName.MatchString(name) {
+		return nil, fmt.Errorf("packing %s in sandbox %s: %w", target, s.id, errReplyGarbled)
 	}
-	if info.SHA256 == have {
+	if info.SHA256 == r.Have {
 		info.Unchanged = true
 		return info, nil
 	}
+	if r.MaxBytes > 0 && info.Size > r.MaxBytes {
+		return nil, &SizeError{ID: s.id, Path: "the archive of " + target, Size: info.Size, Limit: r.MaxBytes}
+	}
 	hash := sha256.New()
-	err := s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/"+name, io.MultiWriter(hash, w))
+	err = s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/"+name, info.Size, io.MultiWriter(hash, w))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, err

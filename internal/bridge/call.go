@@ -37,6 +37,12 @@ type call struct {
 // maxAnswer bounds an answer of which nothing larger is expected.
 const maxAnswer = 1 << 20
 
+// maxComplaints bounds what the sandbox's shell may say on its standard error, which is next to nothing.
+const maxComplaints = 8 << 20
+
+// callLimit bounds a call whose context has no end of its own. Code in a sandbox could keep one alive for ever.
+const callLimit = time.Hour
+
 var helloCall = call{what: "waking the sandbox", program: scripts.Hello}
 
 // errNoProof is the cause when a stream ended as if all were well, but without the script's last line.
@@ -52,6 +58,11 @@ type answer struct {
 
 // call runs a script that ends with "answer" and returns that, once it is proven to be whole.
 func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
+	if _, ends := ctx.Deadline(); !ends {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, callLimit)
+		defer cancel()
+	}
 	if !c.needsContainer {
 		ctx = takeForAnswer(ctx, isCapacityExceeded)
 	}
@@ -111,7 +122,8 @@ func (s *Sandbox) attempt(ctx context.Context, c call) (*reply, error) {
 		leave()
 	}}
 	finished := s.takeFinished()
-	argv := append([]string{"/bin/bash", "-c", c.program, "cloudflaresandbox", nonce, expected, strings.Join(finished, " ")}, c.args...)
+	// -p, so that neither $BASH_ENV nor functions from the image's environment take the place of what the script calls.
+	argv := append([]string{"/bin/bash", "-pc", c.program, "cloudflaresandbox", nonce, expected, strings.Join(finished, " ")}, c.args...)
 	if err := s.exec(ctx, argv, r); err != nil {
 		s.finish(finished...)
 		return nil, err
@@ -120,8 +132,8 @@ func (s *Sandbox) attempt(ctx context.Context, c call) (*reply, error) {
 	case r.status == scripts.StatusOtherInstance, !known:
 		return nil, &RecycledError{ID: s.id, Expected: expected, Actual: r.instance}
 	case r.status == scripts.StatusNoHome:
-		return nil, fmt.Errorf("sandbox %s has no room in /tmp for the provider's own small files; "+
-			"its disk is full or /tmp is not writable", s.id)
+		return nil, fmt.Errorf("sandbox %s has no room in /tmp for the provider's own small files; its disk is full, "+
+			"/tmp is not writable, or something else stands in the place of %s", s.id, scriptsHome)
 	}
 	return r, nil
 }
@@ -147,6 +159,7 @@ func (s *Sandbox) exec(ctx context.Context, argv []string, r *reply) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var complaints bytes.Buffer
+	complained := 0
 	err := s.client.exec(ctx, s.id, argv, func(data []byte) error {
 		if r.ended {
 			return nil
@@ -160,8 +173,11 @@ func (s *Sandbox) exec(ctx context.Context, argv []string, r *reply) error {
 		}
 		return nil
 	}, func(data []byte) error {
-		if complaints.Len() < maxErrorBody {
-			complaints.Write(data)
+		if room := maxErrorBody - complaints.Len(); room > 0 {
+			complaints.Write(data[:min(room, len(data))])
+		}
+		if complained += len(data); complained > maxComplaints {
+			return errReplyTooLarge
 		}
 		return nil
 	})

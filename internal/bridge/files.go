@@ -32,10 +32,10 @@ func (c *Client) putFile(ctx context.Context, id, path string, content io.Reader
 	return nil
 }
 
-// getFile copies what the bridge has at a path to w. The bytes prove nothing by themselves: the bridge changes text and
-// may end in the middle with a success (BRIDGE.md, "Files"), so callers read through a link that ends in .gz and check
-// the SHA-256.
-func (c *Client) getFile(ctx context.Context, id, path string, w io.Writer) error {
+// getFile copies what the bridge has at a path to w, at most size bytes. The bytes prove nothing by themselves: the bridge
+// changes text and may end in the middle with a success (BRIDGE.md, "Files"), so callers read through a link that ends in
+// .gz and check the SHA-256. What is behind the link may have been replaced by something without an end.
+func (c *Client) getFile(ctx context.Context, id, path string, size int64, w io.Writer) error {
 	r := request{method: http.MethodGet, path: sandboxPath(id) + "/file" + path, accept: "application/octet-stream"}
 	ctx, watch := watchSilence(ctx, c.config.SilenceLimit)
 	defer watch.stop()
@@ -44,7 +44,7 @@ func (c *Client) getFile(ctx context.Context, id, path string, w io.Writer) erro
 		return err
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(w, watch.reader(resp.Body)); err != nil {
+	if _, err := io.Copy(w, io.LimitReader(watch.reader(resp.Body), size)); err != nil {
 		return c.transportError(r, err)
 	}
 	return nil

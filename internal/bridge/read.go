@@ -79,16 +79,20 @@ func (s *Sandbox) readOnce(ctx context.Context, target string, most int64, w io.
 	line, content, _ := bytes.Cut(answer.data, []byte("\n"))
 	info := &FileInfo{Path: target}
 	var raw uint32
-	if _, err := fmt.Sscanf(string(line), "%x %d %s", &raw, &info.Size, &info.SHA256); err != nil || !isSHA256(info.SHA256) {
+	if _, err := fmt.Sscanf(string(line), "%x %d %s", &raw, &info.Size, &info.SHA256); err != nil || !isSHA256(info.SHA256) || info.Size < 0 {
 		return nil, fmt.Errorf("reading %s in sandbox %s: %w", target, s.id, errReplyGarbled)
+	}
+	// The sandbox was told as well, but its word is not what keeps to the limit.
+	if info.Size > most {
+		return nil, &SizeError{ID: s.id, Path: target, Size: info.Size, Limit: most}
 	}
 	info.Kind, info.Mode = splitMode(raw)
 	hash := sha256.New()
 	both := io.MultiWriter(hash, w)
 	if answer.status == scripts.StatusLinked {
-		err = s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/content.gz", both)
+		err = s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/content.gz", info.Size, both)
 	} else {
-		_, err = both.Write(content)
+		_, err = both.Write(content[:min(int64(len(content)), info.Size)])
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -17,9 +17,13 @@ import (
 //
 // Only what stands between the two lines with its own nonce counts, and only the last of them proves that the script
 // came to its end. It is fed piece by piece, since an event of the stream may end anywhere.
+//
+// Code in the sandbox may be able to write into the stream, or to stand in for the script: whatever arrives, it costs no
+// more than the limit.
 type reply struct {
 	nonce string
-	// limit bounds the payload in bytes of base64; a sandbox that sends more is not answering what was asked.
+	// limit bounds the payload in bytes of base64, together with what is passed over: lines before the first, and signs
+	// of life. A sandbox that sends more is not answering what was asked.
 	limit int
 
 	// begun, if set, is called once the first line has arrived: the container is there.
@@ -35,6 +39,9 @@ type reply struct {
 	status   int
 	numbers  []int64
 }
+
+// maxPayload is how many lines of payload a script may send: that of a command has one for each stream, and its reply.
+const maxPayload = 3
 
 var (
 	errReplyTooLarge = errors.New("the sandbox sent more than was asked for")
@@ -53,16 +60,21 @@ func (r *reply) feed(data []byte) error {
 			return nil
 		}
 		data = rest
-		if err := r.take(string(r.line)); err != nil {
+		whole := r.line
+		r.line = nil
+		if err := r.take(whole); err != nil {
 			return err
 		}
-		r.line = r.line[:0]
 	}
 	return nil
 }
 
-func (r *reply) take(line string) error {
-	words, ours := strings.CutPrefix(line, r.nonce+" ")
+func (r *reply) take(line []byte) error {
+	var words string
+	rest, ours := bytes.CutPrefix(line, []byte(r.nonce+" "))
+	if ours {
+		words = string(rest)
+	}
 	switch {
 	case ours && strings.HasPrefix(words, "begin ") && r.instance == "":
 		instance := strings.TrimPrefix(words, "begin ")
@@ -78,19 +90,27 @@ func (r *reply) take(line string) error {
 		return r.end(strings.TrimPrefix(words, "end "))
 	case r.instance == "":
 		// What the image itself prints before a script starts.
-		return nil
-	case line == "":
+		return r.hold(len(line) + 1)
+	case len(line) == 0:
 		if r.heartbeat != nil {
 			r.heartbeat()
 		}
-		return nil
-	case ours:
+		return r.hold(1)
+	case ours, len(r.payload) == maxPayload:
 		return errReplyGarbled
 	default:
-		r.held += len(line)
-		r.payload = append(r.payload, []byte(line))
-		return nil
+		r.payload = append(r.payload, line)
+		return r.hold(len(line))
 	}
+}
+
+// hold counts what has arrived against the limit.
+func (r *reply) hold(n int) error {
+	if r.held+n > r.limit {
+		return errReplyTooLarge
+	}
+	r.held += n
+	return nil
 }
 
 func (r *reply) end(words string) error {

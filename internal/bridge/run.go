@@ -43,7 +43,7 @@ func (s *Sandbox) Run(ctx context.Context, command Command) (*Result, error) {
 	if command.Timeout > 0 {
 		// The sandbox keeps the time. This is for one that does not.
 		var cancel context.CancelFunc
-		follow, cancel = context.WithTimeout(ctx, command.Timeout+graceTime)
+		follow, cancel = context.WithTimeout(ctx, command.Timeout+s.grace)
 		defer cancel()
 	}
 	result, err := r.follow(follow)
@@ -170,7 +170,8 @@ func (r *run) follow(ctx context.Context) (*outcome, error) {
 		}
 		unclear := effect.Load() || isUnproven(err)
 		mayRun = mayRun || unclear
-		if r.sandbox.lastHeard().After(heard) {
+		// What came whole and makes no sense will not make more of it the next time.
+		if r.sandbox.lastHeard().After(heard) && !errors.Is(err, errReplyGarbled) && !errors.Is(err, errReplyTooLarge) {
 			failures = 1
 		}
 		if errors.Is(err, errStagedLost) && failures <= r.sandbox.client.config.RetryMax {
@@ -211,7 +212,9 @@ func (r *run) read(reply *reply) (*outcome, error) {
 	case scripts.StatusCancelled:
 		return nil, &UnknownOutcomeError{Err: errors.New("it was cancelled")}
 	case scripts.StatusSupervisorGone:
-		return nil, &UnknownOutcomeError{Err: errors.New("the process that watched over it was killed in the sandbox")}
+		return nil, &UnknownOutcomeError{Err: errors.New("the process that watched over it was killed in the sandbox, or its record was replaced")}
+	case scripts.StatusResultGone:
+		return nil, &UnknownOutcomeError{Err: errors.New("its output was removed or replaced in the sandbox")}
 	default:
 		return nil, fmt.Errorf("the sandbox answered with the unknown status %d", reply.status)
 	}
@@ -221,7 +224,7 @@ func (r *run) read(reply *reply) (*outcome, error) {
 	}
 	n := reply.numbers
 	replied := len(n) == 8 && r.command.MaxReplyBytes > 0
-	if len(n) != 6 && !replied {
+	if len(n) != 6 && !replied || n[0] > 255 {
 		return nil, &unprovenError{errReplyGarbled}
 	}
 	o := &outcome{result: &Result{ExitCode: int(n[0]), StdoutSize: n[2], StderrSize: n[3]}, timedOut: n[1] != 0}

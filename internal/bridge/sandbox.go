@@ -28,6 +28,8 @@ type Sandbox struct {
 	first chan struct{}
 	// mounting is held by the mount or unmount that is at work.
 	mounting chan struct{}
+	// grace is graceTime, but for tests.
+	grace time.Duration
 
 	mu       sync.Mutex
 	now      func() time.Time
@@ -38,7 +40,9 @@ type Sandbox struct {
 }
 
 func newSandbox(c *Client, id string) *Sandbox {
-	return &Sandbox{client: c, id: id, first: make(chan struct{}, 1), mounting: make(chan struct{}, 1), now: time.Now}
+	return &Sandbox{
+		client: c, id: id, first: make(chan struct{}, 1), mounting: make(chan struct{}, 1), grace: graceTime, now: time.Now,
+	}
 }
 
 // ID is the sandbox's id at the bridge.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge/scripts"
 )
@@ -29,8 +28,8 @@ type TreeInfo struct {
 const (
 	// maxTreeAnswer bounds what is said of a tree, in bytes of base64. The bridge itself cuts at 32 MiB.
 	maxTreeAnswer = 32 << 20
-	// maxTreeText bounds the same when it is unpacked.
-	maxTreeText = 1 << 30
+	// maxListing bounds a list of all that is in a directory when it is unpacked.
+	maxListing = 64 << 20
 )
 
 // InspectTree tells what is there of a tree that [Sandbox.UploadTree] has made, in one request however many paths it has:
@@ -86,7 +85,7 @@ func treeRecords(target string) string {
 
 // readTree reads what scripts/look.sh says about a tree.
 func readTree(compressed []byte, asked Tree) (Tree, error) {
-	text, err := gunzip(compressed)
+	text, err := gunzip(compressed, textAbout(asked))
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +128,15 @@ func readTree(compressed []byte, asked Tree) (Tree, error) {
 	return tree, nil
 }
 
+// textAbout is how much can be said about a tree: of each path its name in each section, its numbers, and where it leads.
+func textAbout(asked Tree) int64 {
+	size := int64(16 << 20)
+	for _, e := range asked {
+		size += int64(4*len(e.Path) + len(e.Target) + 256)
+	}
+	return size
+}
+
 // observe makes an entry of what was seen at the path of another.
 func observe(asked TreeEntry, info FileInfo, target string) (seen TreeEntry, there bool) {
 	seen = TreeEntry{Path: asked.Path, Kind: info.Kind, Mode: info.Mode}
@@ -151,41 +159,37 @@ func observe(asked TreeEntry, info FileInfo, target string) (seen TreeEntry, the
 // between them. Within a section no first record of a line may be empty; the third has pairs, of which only the second may.
 func splitSections(text []byte, count int) ([][]string, error) {
 	sections := make([][]string, count)
-	section := 0
-	records := strings.Split(string(text), "\x00")
-	for i := 0; i < len(records)-1; i++ {
+	section, pair := 0, false
+	for len(text) > 0 {
+		record, rest, complete := bytes.Cut(text, []byte{0})
+		text = rest
 		switch {
-		case records[i] == "" && section+1 == count:
+		case !complete, !pair && len(record) == 0 && section+1 == count:
 			return nil, errReplyGarbled
-		case records[i] == "":
+		case !pair && len(record) == 0:
 			section++
-		case section == 2:
-			if i+1 >= len(records)-1 {
-				return nil, errReplyGarbled
-			}
-			sections[section] = append(sections[section], records[i], records[i+1])
-			i++
 		default:
-			sections[section] = append(sections[section], records[i])
+			sections[section] = append(sections[section], string(record))
+			pair = section == 2 && !pair
 		}
 	}
-	if section+1 != count || records[len(records)-1] != "" {
+	if section+1 != count || pair {
 		return nil, errReplyGarbled
 	}
 	return sections, nil
 }
 
-// gunzip unpacks an answer.
-func gunzip(compressed []byte) ([]byte, error) {
+// gunzip unpacks an answer of at most most bytes: a few kilobytes can unpack to gigabytes.
+func gunzip(compressed []byte, most int64) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errReplyGarbled, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, maxTreeText+1))
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errReplyGarbled, err)
-	case len(text) > maxTreeText:
+	case int64(len(text)) > most:
 		return nil, errReplyTooLarge
 	}
 	return text, nil

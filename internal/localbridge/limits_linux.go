@@ -25,6 +25,6 @@ func (l limits) setProcesses() error {
 	if l.processes == 0 {
 		return nil
 	}
-	most := uint64(l.processes) //nolint:gosec // a small number of the caller's
+	most := uint64(l.processes)
 	return unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: most})
 }

@@ -15,10 +15,11 @@ main() {
   fi
   for ((tick = 0; tick < 100; tick++)); do
     [[ -e $run/status ]] && break
-    read -r group 2>/dev/null <"$run/group" && break
+    # The command may have put anything there.
+    [[ -f $run/group ]] && read -r -n 64 group 2>/dev/null <"$run/group" && break
     sleep 0.02
   done
-  if [[ -n ${group-} ]]; then
+  if [[ ${group-} =~ ^[0-9]+$ && $group -gt 1 ]]; then
     stop_group "$group"
     for ((tick = 0; tick < 100; tick++)); do
       [[ -e $run/status ]] && break

@@ -35,6 +35,7 @@ obtain() {
 # read_list fills list if the known one is the right one. It is opened once, so that what is checked is what is read.
 read_list() {
   local sum from
+  [[ -f $records/$sha256 ]] || return
   { exec {from}<"$records/$sha256"; } 2>/dev/null || return
   sum=$(sha256sum <"/proc/self/fd/$from")
   [[ ${sum%% *} == "$sha256" ]] && mapfile -d '' -t list <&"$from"

@@ -29,14 +29,20 @@ staging=$staging_root/$nonce
 # The statuses that every script can end with; the rest belongs to the script. scripts.go has the same numbers.
 readonly OTHER_INSTANCE=64 NO_HOME=65
 
+# recall reads that token. Only from a plain file: a pipe in its place would hold up every script, and a device has no end.
+recall() {
+  [[ -f $home/instance ]] && read -r -n 64 instance 2>/dev/null <"$home/instance"
+}
+
 # A token kept outside /workspace tells this container from the next one under the same id. "ln" never overwrites,
 # so that of several scripts that find none, one makes it and all read the same.
-if ! read -r instance 2>/dev/null <"$home/instance"; then
+if ! recall; then
   (umask 077 && mkdir -p "$runs")
   printf '%s\n' "$nonce" >"$home/instance.$nonce"
-  ln "$home/instance.$nonce" "$home/instance" 2>/dev/null
+  # -T, since a directory may stand there.
+  ln -T "$home/instance.$nonce" "$home/instance" 2>/dev/null
   rm -f "$home/instance.$nonce"
-  if ! read -r instance <"$home/instance"; then
+  if ! recall; then
     printf '%s end %s\n' "$nonce" "$NO_HOME"
     exit
   fi

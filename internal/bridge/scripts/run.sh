@@ -19,7 +19,11 @@
 # command has written a reply, a third line of base64 follows the other two, and REPLY_SIZE REPLY_SENT end the last line.
 
 # scripts.go has the same numbers.
-readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVISOR_GONE=84
+readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVISOR_GONE=84 RESULT_GONE=85
+
+# The command can find $run, and put there what it likes. It can so spoil its own result, and nothing else: what is read
+# are plain files, never a pipe on which to wait for ever; what is written is opened for reading as well (1<>), which
+# waits for nobody; and the mark of the timeout is a directory.
 
 timeout=$1 limit=$2 directory=$3 staged=$4 environment_count=$5 argument_count=$6 has_script=$7 has_stdin=$8 reply_limit=$9
 shift 9
@@ -46,7 +50,7 @@ sweep() {
   ((${#others[@]} > 1)) || return
   touch -d '1 hour ago' "$run/horizon"
   for other in "${others[@]}"; do
-    [[ $other/status -ot $run/horizon && -e $other/status ]] && rm -rf -- "${other:?}"
+    [[ ${#other} == "${#run}" && $other/status -ot $run/horizon && -e $other/status ]] && rm -rf -- "${other:?}"
   done
   rm -f "$run/horizon"
 }
@@ -134,11 +138,11 @@ supervise() {
   (launch "${environment[@]}" "" "${arguments[@]}") <"$input" >&"$out" 2>&"$err" {out}>&- {err}>&- &
   child=$!
   exec {out}>&- {err}>&-
-  printf '%s\n' "$child" >"$run/group"
+  printf '%s\n' "$child" 1<>"$run/group"
   if [[ $timeout != 0 ]]; then
     (
       sleep "$timeout"
-      : >"$run/timed_out"
+      mkdir -- "$run/timed_out" 2>/dev/null
       stop_group "$child"
     ) &
     timer=$!
@@ -156,7 +160,7 @@ supervise() {
   drained "$out_reader"
   drained "$err_reader"
   ((has_stdin || has_script)) && rm -f "$run/stdin" "$run/script"
-  printf '%s %s\n' "$code" "$timed_out" >"$run/status"
+  printf '%s %s\n' "$code" "$timed_out" 1<>"$run/status"
   printf '\n' >&"$bell"
 }
 
@@ -164,7 +168,8 @@ supervise() {
 start() {
   local fields
   if ((staged)); then
-    mapfile -d '' -t fields 2>/dev/null <"$staging/1" || refuse "$NOT_STAGED"
+    [[ -f $staging/1 ]] || refuse "$NOT_STAGED"
+    mapfile -d '' -t -n "$((environment_count + argument_count + has_script + has_stdin + 1))" fields 2>/dev/null <"$staging/1" || refuse "$NOT_STAGED"
     unstage
     staged=0
     ((${#fields[@]} == environment_count + argument_count + has_script + has_stdin)) || refuse "$NOT_STAGED"
@@ -192,7 +197,7 @@ start() {
   supervise </dev/null >/dev/null 2>&1 &
   supervisor=$!
   set +m
-  printf '%s\n' "$supervisor" >"$run/supervisor"
+  printf '%s\n' "$supervisor" 1<>"$run/supervisor"
 }
 
 # supervisor_alive tells a supervisor that is at work from one that was killed, which would never say an end.
@@ -201,10 +206,15 @@ supervisor_alive() {
   read -r line 2>/dev/null <"/proc/$supervisor/stat" && [[ ${line##*) } != [ZX]* ]]
 }
 
+# told FILE NAME...: reads words that stand in a file of $run.
+told() {
+  [[ -f $run/$1 ]] && read -r -n 64 "${@:2}" 2>/dev/null <"$run/$1"
+}
+
 # await returns when the command's end is recorded.
 await() {
   local tick=0 quiet
-  until read -r code timed_out 2>/dev/null <"$run/status"; do
+  until told status code timed_out; do
     [[ -d $run ]] || end "$CANCELLED"
     if [[ -n ${bell-} ]]; then
       read -r -t 10 -u "$bell" && continue
@@ -212,11 +222,11 @@ await() {
     else
       sleep 0.1
       quiet=$((++tick % 100 == 0))
-      [[ -n ${supervisor-} ]] || read -r supervisor 2>/dev/null <"$run/supervisor"
+      [[ -n ${supervisor-} ]] || told supervisor supervisor
     fi
     ((quiet)) && printf '\n'
     if [[ -n ${supervisor-} ]] && ! supervisor_alive; then
-      read -r code timed_out 2>/dev/null <"$run/status" && return
+      told status code timed_out && return
       end "$SUPERVISOR_GONE"
     fi
   done
@@ -244,7 +254,8 @@ elif [[ ! -d $run ]]; then
 fi
 await
 [[ $code == cancelled ]] && end "$CANCELLED"
-{ read -r out_size && read -r err_size; } < <(stat -c %s -- "$run/out" "$run/err")
+[[ -f $run/out && -f $run/err ]] || end "$RESULT_GONE"
+{ read -r out_size && read -r err_size; } < <(stat -L -c %s -- "$run/out" "$run/err")
 send out "$out_size" "$limit"
 numbers=("$code" "$timed_out" "$out_size" "$err_size" "$sent")
 send err "$err_size" "$limit"

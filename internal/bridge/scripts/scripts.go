@@ -25,6 +25,8 @@ const (
 	StatusCancelled = 83
 	// StatusSupervisorGone: what watches over the command was killed, so that nothing can tell how it ended.
 	StatusSupervisorGone = 84
+	// StatusResultGone: the files with the command's output are not there any more, or are something else.
+	StatusResultGone = 85
 
 	// StatusIsDirectory: the path is a directory.
 	StatusIsDirectory = 90

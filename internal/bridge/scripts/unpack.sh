@@ -136,6 +136,7 @@ survey() {
   if [[ -d $root && ! -L $root ]]; then
     real[/]=1
     missing=()
+    [[ -x $root ]] || enter '' || return "$CANNOT_WRITE"
   elif ((!last)) && [[ -e $root || -L $root ]]; then
     obstacles+=("")
   fi
@@ -152,6 +153,8 @@ survey() {
     if [[ -n ${real["/$up"]-} ]]; then
       if [[ -d $root/$path && ! -L $root/$path ]]; then
         real["/$path"]=1
+        # What is in a closed directory would seem to be missing.
+        [[ -x $root/$path ]] || enter "$path" || return "$CANNOT_WRITE"
         continue
       fi
       [[ ! -e $root/$path && ! -L $root/$path ]] || obstacles+=("$path")
@@ -230,6 +233,8 @@ make_directories() {
     [[ ! -d $root/$path ]] || clear_out "$path" || return
   done
   ((${#missing[@]})) || return 0
+  # Not where a pipe stands in its place, on which to wait for ever.
+  [[ ! -e $records/made || -f $records/made ]] || return
   printf '%s\0' "${missing[@]/#//}" >>"$records/made" || return
   for path in "${obstacles[@]}"; do
     if [[ -z $path ]]; then
