@@ -38,7 +38,10 @@ func TestExamples(t *testing.T) {
 			if !mentions(t, cli.Dir, "required_providers") {
 				cli.Require(t)
 			}
-			cli.Env = []string{"TF_VAR_token=not-a-secret", "TF_VAR_bridge_key=not-a-secret"}
+			cli.Env = []string{
+				"TF_VAR_token=not-a-secret", "TF_VAR_bridge_key=not-a-secret",
+				"TF_VAR_access_key_id=not-a-secret", "TF_VAR_secret_access_key=not-a-secret",
+			}
 
 			validateExample(t, cli)
 

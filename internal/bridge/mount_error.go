@@ -24,7 +24,7 @@ const (
 	MountRefused       MountReason = "the bridge does not accept the settings"
 	MountFailed        MountReason = "mounting failed"
 	MountVanished      MountReason = "the bridge said that it is mounted, and in the sandbox it is not so"
-	MountStays         MountReason = "it cannot be unmounted"
+	MountStays         MountReason = "the sandbox refused"
 )
 
 // MountError is a bucket that could not be mounted, or not unmounted.
@@ -36,7 +36,11 @@ type MountError struct {
 }
 
 func (e *MountError) Error() string {
-	text := fmt.Sprintf("%s in sandbox %s: %s", e.Path, e.ID, e.Reason)
+	verb := "mount a bucket at"
+	if e.Reason == MountStays {
+		verb = "unmount"
+	}
+	text := fmt.Sprintf("cannot %s %s in sandbox %s: %s", verb, e.Path, e.ID, e.Reason)
 	if e.Detail != "" {
 		text += ": " + e.Detail
 	}

@@ -29,8 +29,11 @@ func addFailure(diags *diag.Diagnostics, at path.Path, attempt string, err error
 	var (
 		answer *bridge.Error
 		file   *bridge.PathError
+		tunnel *bridge.TunnelError
+		mount  *bridge.MountError
 	)
-	if !errors.As(err, &file) { // which says itself what was tried
+	// These say themselves what was tried.
+	if !errors.As(err, &file) && !errors.As(err, &tunnel) && !errors.As(err, &mount) {
 		detail = fmt.Sprintf("Could not %s.\n\n%s", attempt, detail)
 	}
 	if errors.As(err, &answer) || len(at.Steps()) == 0 {
@@ -49,6 +52,8 @@ func explain(err error) (summary, step string) {
 		file     *bridge.PathError
 		recycled *bridge.RecycledError
 		unknown  *bridge.UnknownOutcomeError
+		tunnel   *bridge.TunnelError
+		mount    *bridge.MountError
 	)
 
 	switch {
@@ -56,6 +61,10 @@ func explain(err error) (summary, step string) {
 		return "Operation was cancelled", ""
 	case errors.As(err, &file):
 		return "File operation refused", fileSteps[file.Reason]
+	case errors.As(err, &tunnel):
+		return "No tunnel", tunnelSteps[tunnel.Reason]
+	case errors.As(err, &mount):
+		return mountSummary(mount.Reason), mountSteps[mount.Reason]
 	case errors.As(err, &recycled):
 		return "Container was replaced meanwhile", ""
 	case errors.As(err, &unknown):

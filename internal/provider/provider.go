@@ -150,6 +150,8 @@ func (p *cloudflareSandboxProvider) Resources(context.Context) []func() resource
 		newSandboxResource,
 		newFileResource,
 		newExecResource,
+		newTunnelResource,
+		newBucketMountResource,
 	}
 }
 

@@ -30,6 +30,8 @@ type recorder struct {
 	downloaded int64
 	last       http.Header
 	answer     int
+	suffix     string
+	then       func()
 }
 
 func newRecorder(t *testing.T, target string) *recorder {
@@ -61,6 +63,7 @@ func newRecorder(t *testing.T, target string) *recorder {
 			return
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
+		r.interfere(request)
 		if status := r.answered(); status != 0 {
 			w.WriteHeader(status)
 			return
@@ -105,6 +108,27 @@ func (r *recorder) answered() int {
 	defer r.mu.Unlock()
 
 	return r.answer
+}
+
+// beforeNext runs a function when the next request whose path ends in suffix
+// has arrived, and before it is passed on.
+func (r *recorder) beforeNext(suffix string, then func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.suffix, r.then = suffix, then
+}
+
+func (r *recorder) interfere(request *http.Request) {
+	r.mu.Lock()
+	then := r.then
+	if then == nil || !strings.HasSuffix(request.URL.Path, r.suffix) {
+		r.mu.Unlock()
+		return
+	}
+	r.then = nil
+	r.mu.Unlock()
+
+	then()
 }
 
 // lastHeader is the header of the last request.

@@ -1,0 +1,226 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*tunnelResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*tunnelResource)(nil)
+	_ resource.ResourceWithIdentity    = (*tunnelResource)(nil)
+	_ resource.ResourceWithImportState = (*tunnelResource)(nil)
+)
+
+func newTunnelResource() resource.Resource {
+	return &tunnelResource{}
+}
+
+type tunnelResource struct {
+	resourceBase
+}
+
+type tunnelModel struct {
+	SandboxID  types.String   `tfsdk:"sandbox_id"`
+	Port       types.Int64    `tfsdk:"port"`
+	Name       types.String   `tfsdk:"name"`
+	URL        types.String   `tfsdk:"url"`
+	Hostname   types.String   `tfsdk:"hostname"`
+	TunnelID   types.String   `tfsdk:"tunnel_id"`
+	CreatedAt  types.String   `tfsdk:"created_at"`
+	InstanceID types.String   `tfsdk:"instance_id"`
+	Timeouts   timeouts.Value `tfsdk:"timeouts"`
+}
+
+func (r *tunnelResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_tunnel"
+}
+
+func (r *tunnelResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = tunnelSchema(ctx)
+}
+
+// ModifyPlan plans to ask for an imported tunnel, of which nothing is known yet.
+func (r *tunnelResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state *tunnelModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || state == nil || req.Plan.Raw.IsNull() || !state.imported() {
+		return
+	}
+
+	for _, name := range tunnelResults {
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root(name), types.StringUnknown())...)
+	}
+}
+
+func (r *tunnelResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var model tunnelModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
+	limit, diags := model.Timeouts.Create(ctx, defaultSandboxTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
+	defer cancel()
+
+	resp.Diagnostics.Append(r.open(ctx, &model)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
+	}
+}
+
+// open makes the tunnel, or gets the one that is there, and records it.
+func (r *tunnelResource) open(ctx context.Context, model *tunnelModel) diag.Diagnostics {
+	var diags diag.Diagnostics
+
+	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), &diags)
+	if sandbox == nil {
+		return diags
+	}
+
+	tunnel, err := sandbox.OpenTunnel(ctx, model.Port.ValueInt64(), model.Name.ValueString())
+	if err != nil {
+		addTunnelFailure(&diags, "open "+model.describe(), err)
+		return diags
+	}
+
+	model.URL = types.StringValue(tunnel.URL)
+	model.Hostname = types.StringValue(tunnel.Hostname)
+	model.TunnelID = types.StringValue(tunnel.ID)
+	model.CreatedAt = types.StringValue(tunnel.CreatedAt)
+	model.InstanceID = types.StringValue(tunnel.Instance)
+
+	return diags
+}
+
+// Read makes no tunnel. The bridge has no way to look at one either, but a
+// tunnel ends with its container and not before.
+func (r *tunnelResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var model tunnelModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
+	limit, diags := model.Timeouts.Read(ctx, defaultSandboxTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !r.conn.reachable() || model.imported() {
+		return
+	}
+
+	ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
+	defer cancel()
+
+	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), &resp.Diagnostics)
+	if sandbox == nil {
+		return
+	}
+
+	lost, err := r.conn.containerLost(ctx, sandbox, model.InstanceID.ValueString())
+	if err != nil {
+		addFailure(&resp.Diagnostics, path.Empty(), "look at "+model.describe(), err)
+		return
+	}
+	if lost {
+		model.warnOfRemains(&resp.Diagnostics)
+		resp.State.RemoveResource(ctx)
+	}
+}
+
+// Update is for an imported tunnel, which is asked for now, and for timeouts.
+func (r *tunnelResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var model tunnelModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
+	limit, diags := model.Timeouts.Update(ctx, defaultSandboxTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	if model.URL.IsUnknown() {
+		ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
+		defer cancel()
+
+		resp.Diagnostics.Append(r.open(ctx, &model)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+	}
+
+	resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
+}
+
+func (r *tunnelResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var model tunnelModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
+	limit, diags := model.Timeouts.Delete(ctx, defaultSandboxTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
+	defer cancel()
+
+	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), &resp.Diagnostics)
+	if sandbox == nil {
+		return
+	}
+
+	// A container that is gone has no tunnel. If the figures cannot be had, the
+	// sandbox itself tells.
+	if !sandbox.Awake() {
+		if none, err := r.conn.nothingRuns(ctx); none && err == nil {
+			model.warnOfRemains(&resp.Diagnostics)
+			return
+		}
+	}
+
+	err := sandbox.CloseTunnel(ctx, model.Port.ValueInt64(), model.InstanceID.ValueString())
+	switch {
+	case err == nil:
+	case bridge.IsAsleep(err), isRecycled(err):
+		model.warnOfRemains(&resp.Diagnostics)
+	default:
+		addTunnelFailure(&resp.Diagnostics, "close "+model.describe(), err)
+	}
+}
+
+// describe names the tunnel in messages.
+func (m *tunnelModel) describe() string {
+	return fmt.Sprintf("the tunnel to port %d of sandbox %s", m.Port.ValueInt64(), m.SandboxID.ValueString())
+}
+
+// imported reports whether the tunnel was imported and not asked for yet.
+func (m *tunnelModel) imported() bool {
+	return m.InstanceID.IsNull()
+}
+
+// warnOfRemains tells what a named tunnel leaves when its container is lost:
+// the bridge deletes it in the Cloudflare account only while that lives.
+func (m *tunnelModel) warnOfRemains(diags *diag.Diagnostics) {
+	if m.Name.IsNull() {
+		return
+	}
+
+	diags.AddWarning("Named tunnel left in the Cloudflare account",
+		fmt.Sprintf("The container of %s is gone, and with it the bridge's record of the tunnel. What it made in the Cloudflare account "+
+			"is still there: the DNS record of %s and a Cloudflare Tunnel with the id %s. Delete both there; until then, "+
+			"the name %q cannot be used again.", m.describe(), m.Hostname.ValueString(), m.TunnelID.ValueString(), m.Name.ValueString()))
+}
+
+func isRecycled(err error) bool {
+	var recycled *bridge.RecycledError
+
+	return errors.As(err, &recycled)
+}
