@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows the provider at work, on this machine alone: builds it, starts the local
-# bridge, and takes examples/quickstart from plan to destroy.
+# bridge, takes examples/quickstart from plan to destroy, and then goes on a tour
+# of what else there is: a build with its artifact, and a preview URL.
 #
 # Everything lives in one temporary directory; your Terraform settings, plugins
 # and credentials are neither read nor changed.
@@ -46,9 +47,17 @@ headline() {
 
 indent() { sed 's/^/   | /'; }
 
+# show EXAMPLE makes it the one that the commands below work on.
+show() {
+  example=$work/${1##*/}
+  cp -R "$1" "$example"
+  export TF_DATA_DIR=$example.data
+  tf init -input=false || die 'init failed'
+}
+
 # tf runs Terraform or OpenTofu on the example, with its output kept in a log.
 tf() {
-  (cd "$work/quickstart" && "$cli" "$@" -no-color) </dev/null >"$work/terraform.log" 2>&1
+  (cd "$example" && "$cli" "$@" -no-color) </dev/null >"$work/terraform.log" 2>&1
 }
 
 # told shows the lines of the last run that matter to a reader.
@@ -83,7 +92,10 @@ inside() {
 # from_json NAME prints a string or number of a flat JSON object on stdin.
 from_json() { sed -nE "s/.*\"$1\": ?\"?([^\",}]*)\"?.*/\\1/p"; }
 
-output() { (cd "$work/quickstart" && "$cli" output -no-color -raw "$1"); }
+output() { (cd "$example" && "$cli" output -no-color -raw "$1"); }
+
+# assigned is how many containers the bridge has given to sandboxes.
+assigned() { api GET /v1/pool/stats | from_json assigned; }
 
 headline 'Build the provider and the local bridge' \
   'The bridge is what stands between Terraform and Cloudflare. The local one runs sandboxes on this machine.'
@@ -102,7 +114,7 @@ provider_installation {
   }
 }
 TFRC
-export TF_CLI_CONFIG_FILE=$work/cli.tfrc TF_DATA_DIR=$work/data TF_IN_AUTOMATION=1
+export TF_CLI_CONFIG_FILE=$work/cli.tfrc TF_IN_AUTOMATION=1
 unset TF_LOG TF_WORKSPACE TF_CLI_ARGS TF_REATTACH_PROVIDERS "${!TF_CLI_ARGS_@}" "${!TF_VAR_@}"
 
 headline 'Start the local bridge' \
@@ -127,15 +139,14 @@ printf '%s answers: %s\n' "$CLOUDFLARE_SANDBOX_API_URL" "$(api GET /health)" | i
 
 headline 'Apply examples/quickstart' \
   'One sandbox, three files in it, and a command that runs there once they are written.'
-cp -R examples/quickstart "$work/quickstart"
-tf init -input=false || die 'init failed'
+show examples/quickstart
 tf apply -input=false -auto-approve || die 'apply failed'
 told '^Plan:|: Creation complete|: Read complete|^Apply complete'
 sandbox=$(output sandbox_id)
 
 headline 'The outputs' \
   'The report is what the program printed in the sandbox.'
-(cd "$work/quickstart" && "$cli" output -no-color) | indent
+(cd "$example" && "$cli" output -no-color) | indent
 [[ $(output report) == '3 orders, 42 EUR' ]] || die 'the report is not the one expected'
 
 headline 'Look into the sandbox, past the provider' \
@@ -167,6 +178,33 @@ told ': Destruction complete|^Destroy complete'
 stats=$(api GET /v1/pool/stats)
 printf 'pool: %s\n' "$stats" | indent
 [[ $(from_json assigned <<<"$stats") == 0 ]] || die 'a container is still there'
+
+headline 'Build something, and fetch the artifact' \
+  'A source tree in one upload, a build that runs once, and its output as a verified archive on this disk.'
+show examples/guides/ci-build
+tf apply -input=false -auto-approve || die 'the build failed'
+told ': Creation complete|: Read complete|^Apply complete'
+tar -tvzf "$example/artifact.tar.gz" | indent
+printf '%s  artifact.tar.gz\n' "$(output artifact_sha256)" | (cd "$example" && sha256sum -c -) | indent
+tf destroy -input=false -auto-approve || die 'destroy failed'
+
+headline 'Serve a page from a sandbox' \
+  'A server in the background, and a tunnel to it. On Cloudflare the URL is public; here it is on this machine.'
+show examples/guides/preview-url
+tf apply -input=false -auto-approve || die 'the preview failed'
+told ': Creation complete|^Apply complete'
+url=$(output url)
+printf '$ curl %s\n' "$url" | indent
+curl --silent --show-error --fail --noproxy '*' "$url" | indent
+
+headline 'Refuse what cannot be honoured' \
+  'The bridge has no network policy. To believe that a sandbox is cut off while it is not is the failure that matters.'
+sed -i 's/^resource "cloudflaresandbox_sandbox" "preview" {}/resource "cloudflaresandbox_sandbox" "preview" {\n  network_policy = "none"\n}/' "$example/main.tf"
+! tf plan -input=false || die 'the plan was not refused'
+sed -n '/^Error: /,/^$/p' "$work/terraform.log" | indent
+cp examples/guides/preview-url/main.tf "$example/main.tf"
+tf destroy -input=false -auto-approve || die 'destroy failed'
+[[ $(assigned) == 0 ]] || die 'a container is still there'
 
 finished=1
 printf '\n%sDone.%s Nothing is left on this machine. The same configuration works with your own bridge:\nset CLOUDFLARE_SANDBOX_API_URL and CLOUDFLARE_SANDBOX_API_KEY, and see README.md.\n' "$bold" "$plain"
