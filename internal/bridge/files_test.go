@@ -158,8 +158,14 @@ func TestInspectTellsKindsApart(t *testing.T) {
 		kind       bridge.Kind
 		unreadable bool
 	}{
-		{bridge.KindDirectory, false}, {bridge.KindSymlink, false}, {bridge.KindOther, false}, {bridge.KindFile, true},
-		{bridge.KindMissing, true}, {bridge.KindMissing, false}, {bridge.KindMissing, false}, {bridge.KindMissing, false},
+		{bridge.KindDirectory, false},
+		{bridge.KindSymlink, false},
+		{bridge.KindOther, false},
+		{bridge.KindFile, true},
+		{bridge.KindMissing, true},
+		{bridge.KindMissing, false},
+		{bridge.KindMissing, false},
+		{bridge.KindMissing, false},
 	} {
 		if infos[i].Kind != want.kind || infos[i].Unreadable != want.unreadable {
 			t.Errorf("got %+v, want %+v", infos[i], want)

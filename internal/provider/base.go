@@ -92,8 +92,8 @@ func (c *connection) requireKnown(diags *diag.Diagnostics, names ...string) {
 	if missing != "" {
 		diags.AddError("Provider is not fully configured yet",
 			fmt.Sprintf("The provider's %s is known only after something else is applied, and it is needed before that, for what is read "+
-				"during the plan. Apply what it comes from first, with terraform apply -target=..., or name that in depends_on here, "+
-				"so that this is put off.", missing))
+				"or opened during the plan. Apply what it comes from first, with terraform apply -target=.... A data source is also put off "+
+				"if its depends_on names that.", missing))
 	}
 }
 

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"testing"
@@ -31,6 +32,7 @@ func (b *testBridge) runWithIdentity(steps ...resource.TestStep) {
 func TestSandboxIsImportedByIdentity(t *testing.T) {
 	b := anyBridge(t)
 	id := b.occupy()
+	t.Cleanup(func() { b.discard(id) })
 
 	b.runWithIdentity(resource.TestStep{
 		Config: b.config(oneSandbox + fmt.Sprintf(`
@@ -150,7 +152,8 @@ func TestIdentityIsTheSameWhateverItWasImportedBy(t *testing.T) {
 			map[string]string{"sandbox_id": id, "path": "/workspace/a/file"},
 		},
 		{
-			"file by identity", "cloudflaresandbox_file", "", map[string]string{"sandbox_id": id, "path": "./a//file"},
+			"file by identity", "cloudflaresandbox_file", "",
+			map[string]string{"sandbox_id": id, "path": "./a//file"},
 			map[string]string{"sandbox_id": id, "path": "/workspace/a/file"},
 		},
 	}
@@ -221,7 +224,7 @@ func (b *testBridge) discard(id string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := client.DestroySandbox(b.t.Context(), id); err != nil {
+	if err := client.DestroySandbox(context.WithoutCancel(b.t.Context()), id); err != nil {
 		b.t.Error(err)
 	}
 }

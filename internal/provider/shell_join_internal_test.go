@@ -8,8 +8,8 @@ import (
 )
 
 // shells are those of this machine; the sandbox's image decides which it has.
-func shells(t testing.TB) []string {
-	t.Helper()
+func shells(tb testing.TB) []string {
+	tb.Helper()
 
 	var found []string
 	for _, name := range []string{"bash", "sh", "dash", "zsh", "ksh"} {
@@ -18,7 +18,7 @@ func shells(t testing.TB) []string {
 		}
 	}
 	if len(found) == 0 {
-		t.Skip("no shell found")
+		tb.Skip("no shell found")
 	}
 
 	return found
