@@ -65,7 +65,7 @@ func (d *bridgeDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 				Computed:            true,
 			},
 			"warm": schema.Int64Attribute{
-				MarkdownDescription: "Containers that wait for a sandbox. This and all figures below are null when the bridge is not healthy and cannot " +
+				MarkdownDescription: "Containers that wait for a sandbox. This and all other figures are null when the bridge is not healthy and cannot " +
 					"tell them.",
 				Computed: true,
 			},
