@@ -19,6 +19,8 @@ type TreeInfo struct {
 	Instance string
 	// Root is what is at the tree's own path: KindDirectory, KindMissing, or KindOther for anything else, also a link.
 	Root Kind
+	// Closed says that the sandbox's user may not look into it; Root is KindOther then.
+	Closed bool
 	// Tree has those of the paths that were asked about at which there is something, and what it is. What the sandbox's
 	// user may not look at is taken to be what was asked about, as far as what can be seen of it is the same; the SHA-256
 	// of a file that was changed and cannot be read is "".
@@ -61,6 +63,8 @@ func (s *Sandbox) InspectTree(ctx context.Context, at string, tree Tree) (*TreeI
 			return &TreeInfo{Instance: answer.instance, Root: KindDirectory, Tree: found}, nil
 		case scripts.StatusMissing:
 			return &TreeInfo{Instance: answer.instance, Root: KindMissing}, nil
+		case scripts.StatusUnreadable:
+			return &TreeInfo{Instance: answer.instance, Root: KindOther, Closed: true}, nil
 		case scripts.StatusNotDirectory:
 			return &TreeInfo{Instance: answer.instance, Root: KindOther}, nil
 		case scripts.StatusNoList, scripts.StatusNotStaged:

@@ -112,7 +112,9 @@ func TestTreeArrivesAsItIs(t *testing.T) {
 		"x755 app\n750 app/empty\n511 app/locked\n555 app/locked/inner\n755 app/run.sh\n0 app/secret\n-dash" {
 		t.Errorf("got %q", got)
 	}
-	// In what is locked files can still be replaced, and taken away.
+	// In what is locked, or closed by now, files can still be replaced, and taken away.
+	inside(t, s, "chmod 0 app/deep/er app/deep app/locked/inner app")
+	upload(t, s, "/workspace/app", tree, nil)
 	changed := newTree().file("locked/inner/other", "new", 0o644).directory("locked/inner", 0o555).directory("locked", 0o511)
 	upload(t, s, "/workspace/app", changed, tree.Tree)
 	if got := inside(t, s, "cd app; find . | sort"); got != ".\n./locked\n./locked/inner\n./locked/inner/other\n" {

@@ -67,7 +67,7 @@ func (s *Sandbox) RemoveTree(ctx context.Context, at string, was Tree) error {
 		return err
 	}
 	seen, err := s.InspectTree(ctx, target, was)
-	if err != nil || seen.Root != KindDirectory {
+	if err != nil || seen.Root != KindDirectory && !seen.Closed {
 		return err
 	}
 	return s.applyTree(ctx, TreeUpload{Path: at, Was: was, Seen: seen}, target, true)

@@ -45,12 +45,14 @@ enter() {
   local up place
   place "$1"
   if [[ $PWD != "$place" ]] && ! CDPATH='' cd -P -- "$place" 2>/dev/null; then
-    [[ -n $1 ]] || return
-    parent "$1"
-    enter "$up" || return
-    [[ -d ./${1##*/} && ! -L ./${1##*/} ]] || return
-    unlock "./${1##*/}" "$1" || return
-    CDPATH='' cd -P -- "./${1##*/}" || return 2
+    if [[ -n $1 ]]; then
+      parent "$1"
+      enter "$up" || return
+    fi
+    # Its parents are open by now, and seen to be what they seem.
+    [[ -d $place && ! -L $place ]] || return
+    unlock "$place" "$1" || return
+    CDPATH='' cd -P -- "$place" || return 2
   fi
   [[ $PWD == "$place" ]] || return
   [[ -r . && -w . ]] || unlock . "$1"
@@ -75,7 +77,10 @@ relock() {
     [[ -n ${unlocked[i]} ]] || which=root
     [[ $1 == all || $1 == "$which" ]] || continue
     place "${unlocked[i]}"
-    [[ ! -d $place || -L $place ]] || chmod -- "${unlocked_mode[i]}" "$place" || return
+    [[ -d $place && ! -L $place ]] || continue
+    chmod -- "${unlocked_mode[i]}" "$place" || return
+    # The tree does not tell the root's mode; a closed one would hide the tree.
+    [[ $1 != root || (-r $place && -x $place) ]] || chmod 00755 -- "$place" || return
   done
 }
 
@@ -85,6 +90,28 @@ finish() {
   [[ -z ${private-} ]] || rm -rf -- "$private"
   relock all >/dev/null 2>&1
   unstage
+}
+
+# claim waits for another one of this script, which a lost connection may have left at work under the same nonce.
+claim() {
+  local owner tick
+  for ((tick = 0; ; tick++)); do
+    mkdir -- "$staging/claimed" 2>/dev/null && break
+    [[ -d $staging ]] || return "$NOT_STAGED"
+    owner=
+    { read -r owner <"$staging/claimed/by"; } 2>/dev/null
+    # It may have been killed, or not have said yet who it is; or there is no room for a claim.
+    if [[ -n $owner ]]; then
+      kill -0 "$owner" 2>/dev/null || break
+    elif ((tick > 50)); then
+      break
+    fi
+    sleep 0.1
+  done
+  if ! printf '%s\n' "$BASHPID" >"$staging/claimed/by"; then
+    unstage
+    return "$CANNOT_WRITE"
+  fi
 }
 
 # locate finds the directory's real path, and a private place on the same file system, since a rename is atomic only there.
@@ -311,27 +338,17 @@ remember() {
 }
 
 main() {
-  local target=$1 records=$home/trees/$2 superseded=$3 last=$4 sha256=$5 contents=$6 parts=$7 status
+  local target=$1 records=$home/trees/$2 superseded=$3 last=$4 sha256=$5 contents=$6 parts=$7
   unlocked=() unlocked_mode=()
   exec 2>&1
+  claim || return
   trap finish EXIT
   shopt -s dotglob nullglob
   (umask 077 && mkdir -p -- "$records") || return "$CANNOT_WRITE"
   umask 022
-  [[ -d $staging ]] || return "$NOT_STAGED"
   locate || return "$CANNOT_WRITE"
-  unpack
-  status=$?
-  if ((status)); then
-    # Another one of this script, under the same nonce, may have come to its end meanwhile.
-    [[ -d $private ]] || status=$NOT_STAGED
-    return "$status"
-  fi
-  survey || return
-  if ! carry_out; then
-    [[ -z $private || -d $private ]] || return "$NOT_STAGED"
-    return "$INCOMPLETE"
-  fi
+  unpack && survey || return
+  carry_out || return "$INCOMPLETE"
 }
 
 carry_out() {
