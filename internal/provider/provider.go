@@ -149,6 +149,7 @@ func (p *cloudflareSandboxProvider) Resources(context.Context) []func() resource
 	return []func() resource.Resource{
 		newSandboxResource,
 		newFileResource,
+		newDirectoryResource,
 		newExecResource,
 		newTunnelResource,
 		newBucketMountResource,
@@ -161,6 +162,7 @@ func (p *cloudflareSandboxProvider) DataSources(context.Context) []func() dataso
 		newPythonDataSource,
 		newFileDataSource,
 		newBridgeDataSource,
+		newArchiveDataSource,
 	}
 }
 
