@@ -72,10 +72,18 @@ func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
 		case err == nil:
 			return a, nil
 		case isRecycled(err) && !c.changes && c.expected == "":
+		case errors.Is(err, errReplyTooLarge):
+			// The next one would cost as much, and say no more.
+			return nil, fmt.Errorf("%s in sandbox %s: %w", c.what, s.id, errReplyTooLarge)
 		case !isUnproven(err):
 			return nil, err
 		}
 		if n > s.client.config.RetryMax {
+			var unproven *unprovenError
+			if errors.As(err, &unproven) {
+				// Not to be tried as often again by whoever has called this.
+				err = unproven.err
+			}
 			return nil, fmt.Errorf("%s in sandbox %s, tried %d times: %w", c.what, s.id, n, err)
 		}
 		if err := s.client.wait(ctx, n); err != nil {
