@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -197,7 +198,7 @@ func (s *Sandbox) exec(ctx context.Context, argv []string, r *reply) error {
 		return err
 	}
 	if err == nil {
-		err = errNoProof
+		err = s.client.incomplete(request{method: http.MethodPost, path: sandboxPath(s.id) + "/exec"}, errNoProof)
 	}
 	if text := s.client.readable(complaints.String()); text != "" {
 		err = fmt.Errorf("%w (the sandbox's shell said: %s)", err, text)

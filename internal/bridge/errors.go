@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 )
 
@@ -62,6 +63,8 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", e.Method, e.Path)
 	switch {
+	case e.Status == 0 && e.afterAnswer:
+		b.WriteString(" got a part of an answer")
 	case e.Status == 0:
 		b.WriteString(" got no answer")
 	case e.Code != "":
@@ -155,7 +158,11 @@ func explain(resp *http.Response, code string, fromBridge bool) (summary, next s
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
 		return "There is no sandbox bridge at this address", stepURL
 	case status == http.StatusTooManyRequests:
-		return "The bridge is asked too often", "Lower Terraform's -parallelism, or run it again later."
+		next = "Lower Terraform's -parallelism, or run it again later."
+		if asked, ok := retryAfter(resp); ok && asked > 0 {
+			next = fmt.Sprintf("Lower Terraform's -parallelism, or run it again in %s.", asked.Round(time.Second))
+		}
+		return "The bridge is asked too often", next
 	case status == http.StatusRequestEntityTooLarge:
 		return "A request was too large", ""
 	case status >= 520 && status <= 530:
@@ -191,6 +198,14 @@ func (c *Client) transportError(r request, err error) *Error {
 		e.NextStep = stepAgain
 	}
 	return e
+}
+
+// incomplete makes the error of an answer of which only a part came, although its end looked like one.
+func (c *Client) incomplete(r request, cause error) *Error {
+	return &Error{
+		Method: r.method, Path: r.path, Err: cause, Message: c.readable(cause.Error()),
+		Summary: "The bridge's answers are incomplete", NextStep: stepAgain, afterAnswer: true,
+	}
 }
 
 // notABridge makes the error of a successful answer that no bridge gives.
@@ -260,6 +275,11 @@ func oneLine(text string) string {
 		text = string(runes[:maxErrorMessage]) + "…"
 	}
 	return text
+}
+
+func isJSON(resp *http.Response) bool {
+	mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return err == nil && mediaType == "application/json"
 }
 
 func isHTML(resp *http.Response, body []byte) bool {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"time"
 
 	"github.com/tmaxmax/go-sse"
 )
@@ -30,8 +29,6 @@ func (c *Client) exec(ctx context.Context, id string, argv []string, stdout, std
 		return err
 	}
 	r := request{method: http.MethodPost, path: sandboxPath(id) + "/exec", body: body, accept: "text/event-stream"}
-	ctx, watch := watchSilence(ctx, c.config.SilenceLimit)
-	defer watch.stop()
 	resp, err := c.do(ctx, r)
 	if err != nil {
 		return err
@@ -41,7 +38,7 @@ func (c *Client) exec(ctx context.Context, id string, argv []string, stdout, std
 		start, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		return c.notABridge(r, resp, start)
 	}
-	for event, err := range sse.Read(watch.reader(resp.Body), &sse.ReadConfig{MaxEventSize: maxEventSize}) {
+	for event, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: maxEventSize}) {
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
@@ -86,42 +83,4 @@ func (c *Client) execEventError(r request, data string) *Error {
 		Summary: "The bridge could not run a command in the sandbox", NextStep: stepAgain,
 		afterAnswer: true,
 	}
-}
-
-// errSilent is the cause of a context whose connection was silent for too long.
-var errSilent = errors.New("nothing was received for too long; the connection counts as lost")
-
-// silenceWatch ends a context when nothing is read for a while.
-type silenceWatch struct {
-	timer  *time.Timer
-	limit  time.Duration
-	cancel context.CancelCauseFunc
-}
-
-func watchSilence(ctx context.Context, limit time.Duration) (context.Context, *silenceWatch) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	w := &silenceWatch{limit: limit, cancel: cancel}
-	w.timer = time.AfterFunc(limit, func() { cancel(errSilent) })
-	return ctx, w
-}
-
-func (w *silenceWatch) stop() {
-	w.timer.Stop()
-	w.cancel(nil)
-}
-
-// reader starts the time anew with every byte that arrives.
-func (w *silenceWatch) reader(r io.Reader) io.Reader { return &watchedReader{r, w} }
-
-type watchedReader struct {
-	r     io.Reader
-	watch *silenceWatch
-}
-
-func (w *watchedReader) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if n > 0 {
-		w.watch.timer.Reset(w.watch.limit)
-	}
-	return n, err
 }

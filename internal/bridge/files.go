@@ -37,14 +37,12 @@ func (c *Client) putFile(ctx context.Context, id, path string, content io.Reader
 // .gz and check the SHA-256. What is behind the link may have been replaced by something without an end.
 func (c *Client) getFile(ctx context.Context, id, path string, size int64, w io.Writer) error {
 	r := request{method: http.MethodGet, path: sandboxPath(id) + "/file" + path, accept: "application/octet-stream"}
-	ctx, watch := watchSilence(ctx, c.config.SilenceLimit)
-	defer watch.stop()
 	resp, err := c.do(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(w, io.LimitReader(watch.reader(resp.Body), size)); err != nil {
+	if _, err := io.Copy(w, io.LimitReader(resp.Body, size)); err != nil {
 		return c.transportError(r, err)
 	}
 	return nil

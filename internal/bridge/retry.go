@@ -30,7 +30,7 @@ func newRetryingClient(config Config) *retryablehttp.Client {
 	}
 	client := retryablehttp.NewClient()
 	client.HTTPClient = &http.Client{
-		Transport: transport,
+		Transport: &silenceTransport{next: transport, limit: config.SilenceLimit},
 		// A bridge does not redirect; what does is a login page, and it shall not see the key.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -82,6 +82,9 @@ func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, err
 		return transportMayRecover(err), nil
 	}
 	if isAnswer, ok := ctx.Value(answerKey{}).(func(*http.Response) bool); ok && isAnswer(resp) {
+		return false, nil
+	}
+	if asked, ok := retryAfter(resp); ok && !worthWaiting(ctx, asked) {
 		return false, nil
 	}
 	switch status := resp.StatusCode; {
@@ -160,7 +163,6 @@ func peekCode(resp *http.Response) string {
 // which a random half is taken off so that parallel operations do not come back all at once.
 func backoff(low, high time.Duration, n int, resp *http.Response) time.Duration {
 	if asked, ok := retryAfter(resp); ok {
-		// A bridge that asks for very long gets the caller's deadline instead, which the context enforces.
 		return asked
 	}
 	wait := low << min(n-1, 20)
@@ -170,6 +172,17 @@ func backoff(low, high time.Duration, n int, resp *http.Response) time.Duration 
 	return wait/2 + rand.N(wait/2+1)
 }
 
+// maxRetryAfter is the longest wait that an answer may ask for. What asks for more is told to whoever waits for Terraform,
+// rather than obeyed in silence.
+const maxRetryAfter = 2 * time.Minute
+
+// worthWaiting tells whether there is time left after the wait that an answer asks for.
+func worthWaiting(ctx context.Context, asked time.Duration) bool {
+	deadline, ends := ctx.Deadline()
+	return asked <= maxRetryAfter && (!ends || asked < time.Until(deadline))
+}
+
+// retryAfter is the wait that an answer asks for.
 func retryAfter(resp *http.Response) (time.Duration, bool) {
 	if resp == nil || (resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable) {
 		return 0, false

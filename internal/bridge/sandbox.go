@@ -102,13 +102,17 @@ func (s *Sandbox) enter(ctx context.Context) (leave func(), err error) {
 // Start wakes the sandbox, starting a container if there is none, and returns its instance. While the bridge's instance
 // limit is reached it waits, until the context ends.
 func (s *Sandbox) Start(ctx context.Context) (string, error) {
+	var full error
 	for n := 1; ; n++ {
 		instance, err := s.Instance(ctx)
-		if !IsAsleep(err) {
+		switch {
+		case IsAsleep(err):
+			full = err
+		case full == nil || ctx.Err() == nil:
 			return instance, err
 		}
 		if s.client.wait(ctx, n) != nil {
-			return "", fmt.Errorf("the time for starting sandbox %s is up, and there was no room for it: %w", s.id, err)
+			return "", fmt.Errorf("the time for starting sandbox %s is up, and there was no room for it: %w", s.id, full)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type Proxy struct {
 	rules      []*countedRule
 	requests   []Request
 	hits       int
+	forwarded  int
 	downloaded int64
 }
 
@@ -180,6 +181,25 @@ func (p *Proxy) arrived(request Request) Fault {
 		}
 	}
 	return fault
+}
+
+// InFlight is how many requests the bridge is at work on. A client that has gone
+// away does not end them.
+func (p *Proxy) InFlight() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.forwarded
+}
+
+// forwarding counts a request as in flight until the function is called.
+func (p *Proxy) forwarding() (done func()) {
+	add := func(n int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.forwarded += n
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 func (p *Proxy) hit() {

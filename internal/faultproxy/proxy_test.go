@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 			proxy, seen := start(t)
 			proxy.Set(faultproxy.Once(1, c.fault))
 			body, err := get(t, proxy)
-			if body != c.body || !errors.Is(err, c.err) && (c.err != io.EOF || err == nil) {
+			if body != c.body || !errors.Is(err, c.err) && (!errors.Is(c.err, io.EOF) || err == nil) {
 				t.Errorf("got %q, %v", body, err)
 			}
 			if *seen != c.seen {

@@ -24,7 +24,9 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	if fault.Before != nil {
-		p.hit()
+		if fault.Answer == nil {
+			p.hit()
+		}
 		fault.Before()
 	}
 	switch {
@@ -39,7 +41,17 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	// What was sent is carried out, also when the client goes away meanwhile.
-	resp, err := p.forward(context.WithoutCancel(r.Context()), r, body)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	go func() {
+		select {
+		case <-p.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	defer p.forwarding()()
+	resp, err := p.forward(ctx, r, body)
 	if err != nil {
 		p.end(w, r, Reset)
 		return
