@@ -43,6 +43,7 @@ func TestExamples(t *testing.T) {
 				"TF_VAR_access_key_id=not-a-secret", "TF_VAR_secret_access_key=not-a-secret",
 			}
 
+			cli.Run(t, "get") // modules
 			validateExample(t, cli)
 
 			if example == "examples/provider" {
@@ -106,6 +107,10 @@ func applyExample(t *testing.T, cli *clitest.CLI) {
 	// An example of an import names a sandbox that is not there.
 	removeAll(t, filepath.Join(cli.Dir, "import*.tf"))
 
+	if _, err := os.Stat(filepath.Join(cli.Dir, "tests")); err == nil {
+		cli.Run(t, "test")
+	}
+
 	cli.Run(t, "apply", "-auto-approve")
 
 	// A plan with changes exits with 2, which fails the test.
@@ -127,10 +132,12 @@ func examples(t *testing.T) []string {
 			return err
 		}
 		configurations, err := filepath.Glob(filepath.Join(path, "*.tf"))
-		if len(configurations) > 0 {
-			dirs = append(dirs, filepath.ToSlash(path))
+		if err != nil || len(configurations) == 0 {
+			return err
 		}
-		return err
+		dirs = append(dirs, filepath.ToSlash(path))
+		// What is below an example is a part of it: modules, tests, files.
+		return fs.SkipDir
 	})
 	if err != nil {
 		t.Fatal(err)
