@@ -144,8 +144,11 @@ func (r *run) arguments() []string {
 // errStagedLost says that the right to start was given back, since there was nothing to start.
 var errStagedLost = errors.New("what was staged for the command was removed before it started")
 
+// steadyAfter is how long a connection must have held to count as a good one.
+const steadyAfter = 3 * time.Second
+
 // follow starts the command, or takes up where it is, until its end is proven. Connections may be lost as often as they
-// like as long as each brings a sign of life; without one it gives up after the usual number of retries.
+// like as long as each holds for a while and brings a sign of life; else it gives up after the usual number of retries.
 func (r *run) follow(ctx context.Context) (*outcome, error) {
 	c := call{
 		program: scripts.Run, args: r.arguments(), nonce: r.nonce, expected: r.instance, changes: true, needsContainer: true,
@@ -154,7 +157,7 @@ func (r *run) follow(ctx context.Context) (*outcome, error) {
 	}
 	mayRun := false
 	for failures := 1; ; failures++ {
-		heard := r.sandbox.lastHeard()
+		heard, began := r.sandbox.lastHeard(), time.Now()
 		watched, effect := watchEffect(ctx)
 		reply, err := r.sandbox.attempt(watched, c)
 		var result *outcome
@@ -170,8 +173,8 @@ func (r *run) follow(ctx context.Context) (*outcome, error) {
 		}
 		unclear := effect.Load() || isUnproven(err)
 		mayRun = mayRun || unclear
-		// What came whole and makes no sense will not make more of it the next time.
-		if r.sandbox.lastHeard().After(heard) && !errors.Is(err, errReplyGarbled) && !errors.Is(err, errReplyTooLarge) {
+		held := time.Since(began) >= steadyAfter
+		if held && r.sandbox.lastHeard().After(heard) && !isVerdict(err) {
 			failures = 1
 		}
 		if errors.Is(err, errStagedLost) && failures <= r.sandbox.client.config.RetryMax {
@@ -191,6 +194,11 @@ func (r *run) follow(ctx context.Context) (*outcome, error) {
 		r.cancel(ctx)
 		return nil, &UnknownOutcomeError{Err: err}
 	}
+}
+
+// isVerdict tells an answer that came whole, and that the next one may just repeat, from a connection that was lost.
+func isVerdict(err error) bool {
+	return errors.Is(err, errStagedLost) || errors.Is(err, errReplyGarbled) || errors.Is(err, errReplyTooLarge)
 }
 
 // outcome is what the script says of a command that has ended.
