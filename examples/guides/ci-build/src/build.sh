@@ -2,5 +2,5 @@
 # Stands in for a real build.
 set -euo pipefail
 mkdir -p out
-tr a-z A-Z < message.txt > out/message.txt
+tr '[:lower:]' '[:upper:]' < message.txt > out/message.txt
 echo "built $(wc -c < out/message.txt) bytes"
