@@ -94,7 +94,8 @@ launch() {
 # does not fill the disk, and is not ended for it. dd writes at once what it reads; head would hold it back.
 keep() {
   dd bs=64K iflag=count_bytes count="$kept" of="$1" status=none
-  exec cat >/dev/null
+  # Usually that was all of it.
+  read -r -n 1 && exec cat >/dev/null
 }
 
 # asleep READER: whether the process that reads for it, dd or later itself, waits for more.
