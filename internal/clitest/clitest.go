@@ -92,10 +92,7 @@ func (c *CLI) Require(t *testing.T) {
 func (c *CLI) Run(t *testing.T, args ...string) []byte {
 	t.Helper()
 
-	cmd := exec.CommandContext(t.Context(), c.path, args...)
-	cmd.Dir = c.Dir
-	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.Env = append(cmd.Env, "TF_CLI_CONFIG_FILE="+c.config, "TF_DATA_DIR="+c.data, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1")
+	cmd := c.Command(t, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 
@@ -105,4 +102,26 @@ func (c *CLI) Run(t *testing.T, args ...string) []byte {
 	}
 
 	return out
+}
+
+// Try runs a command that may fail, and returns all that it printed.
+func (c *CLI) Try(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+
+	out, err := c.Command(t, args...).CombinedOutput()
+
+	return string(out), err
+}
+
+// Command is a run that has not been started yet. It is killed when the test
+// ends.
+func (c *CLI) Command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+
+	cmd := exec.CommandContext(t.Context(), c.path, args...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(cmd.Env, "TF_CLI_CONFIG_FILE="+c.config, "TF_DATA_DIR="+c.data, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1")
+
+	return cmd
 }

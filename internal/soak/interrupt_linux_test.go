@@ -1,0 +1,190 @@
+package soak_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Whenever Terraform is interrupted, it leaves no command at work and nothing
+// staged, its state knows every container, and the next apply converges.
+func TestInterruptsLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+
+	for seed := range seeds(t) {
+		t.Run(seedName(seed), func(t *testing.T) { newInterrupts(t, seed, 1).rounds() })
+	}
+}
+
+// The second interrupt makes Terraform leave at once. It may then lose what it
+// has not stored yet, so that a container without a sandbox in the state sleeps
+// away; but what the state has is true, and the next apply converges.
+func TestSecondInterruptLeavesAStateThatConverges(t *testing.T) {
+	t.Parallel()
+
+	for seed := range seeds(t) {
+		t.Run(seedName(seed), func(t *testing.T) { newInterrupts(t, seed, 2).rounds() })
+	}
+}
+
+// interrupts is a fleet whose commands take their time, and which is interrupted
+// at moments of a schedule.
+type interrupts struct {
+	*world
+
+	fleet fleet
+	// signals is how often it is interrupted.
+	signals int
+	random  *rand.Rand
+
+	tried, came int
+	// abandoned are the containers that no state knew after a second interrupt.
+	abandoned int
+}
+
+// hold is how many seconds commands take that are to be interrupted: longer than
+// any of them may be left behind.
+const hold = "40"
+
+// abandonedAfter is how long a command may go on that nobody could end: until it
+// ends by itself, as its timeout would have it.
+const abandonedAfter = time.Minute
+
+func newInterrupts(t *testing.T, seed uint64, signals int) *interrupts {
+	t.Helper()
+
+	return &interrupts{
+		world: newWorld(t), fleet: fleet{sandboxes: 3, files: 3},
+		signals: signals, random: rand.New(rand.NewPCG(seed, 2)),
+	}
+}
+
+func (i *interrupts) rounds() {
+	i.t.Helper()
+
+	rounds := 1
+	if soaking() {
+		rounds = 5
+	}
+	for range rounds {
+		i.round()
+	}
+	i.t.Logf("%d interrupts tried, %d came while Terraform was at work, %d containers were abandoned", i.tried, i.came, i.abandoned)
+}
+
+// round interrupts a first apply, a plan and an apply that changes things, and a
+// destroy, and has Terraform come to an end after it.
+func (i *interrupts) round() {
+	i.t.Helper()
+
+	i.fleet.round++
+	i.declare(i.fleet)
+	i.interrupt(apply())
+	i.converge()
+
+	i.interrupt(plan())
+	i.fleet.round++
+	i.declare(i.fleet)
+	i.interrupt(apply())
+	i.converge()
+
+	i.interrupt(destroy())
+	if i.random.IntN(2) == 0 {
+		i.converge()
+	}
+	i.must(destroy())
+	i.expectNothing()
+}
+
+// converge applies, and checks that all is as declared and stays so.
+func (i *interrupts) converge() {
+	i.t.Helper()
+
+	i.must(apply())
+	i.must(plan())
+	i.expectFleet(i.fleet, false)
+}
+
+// interrupt runs a command and interrupts it, as Ctrl-C does or only itself, at
+// a moment of the schedule.
+func (i *interrupts) interrupt(args []string) {
+	i.t.Helper()
+
+	// What comes last waits for commands that are held up.
+	n, group, gap := 1+i.random.IntN(i.happens(args[0], i.fleet)*4/5), i.random.IntN(2) == 0, 1+i.random.IntN(8)
+	variable := "hold"
+	if args[0] == "plan" {
+		variable = "hold_reads"
+	}
+	cmd := i.cli.Command(i.t, append(args, "-var="+variable+"="+hold)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, &output
+
+	var mu sync.Mutex
+	sent := 0
+	signal := func(string) {
+		mu.Lock()
+		defer mu.Unlock()
+		to := cmd.Process.Pid
+		if group {
+			to = -to
+		}
+		if syscall.Kill(to, syscall.SIGINT) == nil {
+			sent++
+		}
+	}
+	events := []event{{n: n, do: signal}}
+	if i.signals == 2 {
+		events = append(events, event{n: n + gap, do: signal})
+	}
+
+	began := time.Now()
+	i.watch.expect(events...)
+	if err := cmd.Start(); err != nil {
+		i.t.Fatal(err)
+	}
+	err := cmd.Wait()
+	i.watch.expect()
+	took := time.Since(began)
+	i.sane(output.String(), err)
+
+	mu.Lock()
+	defer mu.Unlock()
+	i.tried++
+	if sent > 0 {
+		i.came++
+	}
+	i.t.Logf("%s, interrupted %d times from event %d on, took %s: %v", args[0], sent, n, took.Round(100*time.Millisecond), err)
+	if i.signals == 1 {
+		i.expectNothingRemains(quietAfter)
+	} else {
+		i.expectQuiet(abandonedAfter)
+		i.abandoned += i.abandon()
+	}
+	if sent == 0 && err != nil && args[0] != "plan" {
+		i.t.Errorf("it failed without an interrupt")
+	}
+	if i.t.Failed() {
+		i.t.Fatalf("%s", output.String())
+	}
+}
+
+// abandon does what their idle limit will do to containers that nobody knows of.
+func (i *interrupts) abandon() int {
+	i.t.Helper()
+
+	known, count := values(i.state().sandboxes), 0
+	for _, id := range i.local.Running() {
+		if !slices.Contains(known, id) {
+			i.local.Sleep(id)
+			count++
+		}
+	}
+
+	return count
+}

@@ -1,0 +1,186 @@
+package soak_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+)
+
+// expectFleet checks from inside the sandboxes that they are as declared, and
+// that nothing of the work is left in them. Commands have left as many lines as
+// they were run; once is the rule, and more only where they were interrupted.
+func (w *world) expectFleet(f fleet, once bool) {
+	w.t.Helper()
+
+	state := w.state()
+	if state.objects != f.objects() {
+		w.t.Errorf("%d objects are in the state, %d are declared", state.objects, f.objects())
+	}
+	if running := w.local.Running(); !slices.Equal(running, values(state.sandboxes)) {
+		w.t.Errorf("%v have containers, %v are in the state", running, state.sandboxes)
+	}
+	w.expectQuiet(quietAfter)
+
+	var wait sync.WaitGroup
+	for s := range f.sandboxes {
+		wait.Go(func() {
+			if err := w.checkSandbox(f, s, state, once); err != nil {
+				w.t.Errorf("%s: %v", sandboxName(s), err)
+			}
+		})
+	}
+	wait.Wait()
+	if w.t.Failed() {
+		w.t.FailNow()
+	}
+}
+
+func (w *world) checkSandbox(f fleet, s int, state stored, once bool) error {
+	name := sandboxName(s)
+	id := state.sandboxes[name]
+	sandbox, err := w.sandbox(id)
+	if err != nil {
+		return err
+	}
+	instance, err := sandbox.Instance(w.t.Context())
+	if err != nil {
+		return err
+	}
+	if err := w.checkFiles(f, s, sandbox); err != nil {
+		return err
+	}
+	if err := w.checkRemains(id); err != nil {
+		return err
+	}
+
+	lines, err := w.lines(id)
+	if err != nil {
+		return err
+	}
+	for command := range commands {
+		if got := state.instances[fmt.Sprintf("%s_%d", name, command)]; got != instance {
+			return fmt.Errorf("command %d ran in instance %s, and the container is %s", command, got, instance)
+		}
+		if lines[f.line(command)] == 0 {
+			return fmt.Errorf("command %d has not run: %v", command, lines)
+		}
+	}
+	for line, count := range lines {
+		if once && count != 1 {
+			return fmt.Errorf("command %s ran %d times", line, count)
+		}
+	}
+
+	return nil
+}
+
+// checkFiles compares what is at the declared paths, and that there is nothing
+// else beside it.
+func (w *world) checkFiles(f fleet, s int, sandbox *bridge.Sandbox) error {
+	var paths []string
+	files := map[string]declared{}
+	for n := range f.files {
+		path, d := f.file(s, n)
+		paths = append(paths, path)
+		files[path] = d
+	}
+	infos, err := sandbox.Inspect(w.t.Context(), paths...)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		d := files[info.Path]
+		if info.Kind != bridge.KindFile || info.SHA256 != d.sha256() || bridge.FormatMode(info.Mode) != d.mode {
+			return fmt.Errorf("%s is %+v, want mode %s and SHA-256 %s", info.Path, info, d.mode, d.sha256())
+		}
+	}
+	if len(infos) != len(paths) {
+		return fmt.Errorf("%d of %d files were looked at", len(infos), len(paths))
+	}
+	found, err := w.inside(sandbox.ID(), `find /workspace -type f | wc -l`)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(found) != fmt.Sprint(len(paths)) {
+		return fmt.Errorf("%s files are in /workspace, %d are declared", strings.TrimSpace(found), len(paths))
+	}
+
+	return nil
+}
+
+// lines counts the lines that commands have left, by name.
+func (w *world) lines(id string) (map[string]int, error) {
+	output, err := w.inside(id, `cd /tmp/ran && for f in *; do echo "$f $(wc -l <"$f")"; done`)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for line := range strings.Lines(output) {
+		var name string
+		var count int
+		if _, err := fmt.Sscan(line, &name, &count); err != nil {
+			return nil, err
+		}
+		counts[name] = count
+	}
+
+	return counts, nil
+}
+
+// remains says what is left of work that is over: staged files, and directories
+// of commands without an end. Its own command has none yet, and is told by its
+// process group, which takes a moment to be written down.
+const remains = `
+find /workspace -name '.cloudflaresandbox*'
+cd /tmp/.cloudflaresandbox/runs 2>/dev/null || exit 0
+for run in *; do
+  for ((i = 0; i < 50; i++)); do
+    [[ -e $run && ! -e $run/status ]] || break
+    [[ $(cat "$run/group" 2>/dev/null) != "$$" ]] || break
+    [[ -e $run/group && $i -gt 5 ]] && break
+    sleep 0.02
+  done
+  [[ ! -e $run || -e $run/status || $(cat "$run/group" 2>/dev/null) == "$$" ]] || echo "$run: $(ls "$run")"
+done`
+
+func (w *world) checkRemains(id string) error {
+	output, err := w.inside(id, remains)
+	if err != nil {
+		return err
+	}
+	if output != "" {
+		return fmt.Errorf("left behind: %s", output)
+	}
+
+	return nil
+}
+
+// expectNothingRemains checks, after a run that was interrupted, that nothing
+// goes on or lies about in the containers, and that each belongs to the state.
+func (w *world) expectNothingRemains(limit time.Duration) {
+	w.t.Helper()
+
+	w.expectQuiet(limit)
+	w.expectNoOrphan()
+	for _, id := range w.local.Running() {
+		if err := w.checkRemains(id); err != nil {
+			w.t.Errorf("sandbox %s: %v", id, err)
+		}
+	}
+}
+
+// expectNothing checks that all is destroyed.
+func (w *world) expectNothing() {
+	w.t.Helper()
+
+	if state := w.state(); state.objects != 0 {
+		w.t.Errorf("%d objects are in the state after destroy", state.objects)
+	}
+	if running := w.local.Running(); len(running) != 0 {
+		w.t.Errorf("containers are left after destroy: %v", running)
+	}
+}

@@ -1,0 +1,244 @@
+package soak_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+	"terraform-provider-cloudflaresandbox/internal/clitest"
+	"terraform-provider-cloudflaresandbox/internal/localbridge"
+)
+
+// world is a bridge of its own, the watch in front of it, and Terraform.
+type world struct {
+	t     *testing.T
+	local *localbridge.Bridge
+	watch *watch
+	cli   *clitest.CLI
+	// counts are how much happened in the last undisturbed run of a command.
+	counts map[string]int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+
+	w := &world{t: t, cli: clitest.New(t), counts: map[string]int{}}
+	w.cli.Require(t)
+	local, err := localbridge.Start(t.Context(), localbridge.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.local, w.watch = local, newWatch(t, local.Handler())
+	w.cli.Env = []string{"CLOUDFLARE_SANDBOX_API_URL=" + w.watch.url, "CLOUDFLARE_SANDBOX_API_KEY=" + local.Key()}
+
+	return w
+}
+
+// declare makes a fleet the configuration.
+func (w *world) declare(f fleet) {
+	w.t.Helper()
+
+	if err := f.write(w.cli.Dir); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// apply, plan and destroy are what Terraform is told, at full width.
+func apply() []string {
+	return []string{"apply", "-auto-approve", "-parallelism=50", "-no-color"}
+}
+
+func plan() []string {
+	return []string{"plan", "-detailed-exitcode", "-parallelism=50", "-no-color"}
+}
+
+func destroy() []string {
+	return []string{"destroy", "-auto-approve", "-parallelism=50", "-no-color"}
+}
+
+// happens is how much a run of a command is going to make happen: what it did
+// the last time, or else a guess.
+func (w *world) happens(command string, f fleet) int {
+	if count := w.counts[command]; count > 0 {
+		return count
+	}
+
+	return map[string]int{"apply": 4, "plan": 2, "destroy": 2}[command] * f.objects()
+}
+
+// must runs a command during which nothing happens that is not asked for.
+func (w *world) must(args []string) {
+	w.t.Helper()
+
+	w.watch.expect()
+	if output, err := w.cli.Try(w.t, args...); err != nil {
+		w.t.Fatalf("%s: %v\n%s", args[0], err, output)
+	}
+	w.counts[args[0]] = w.watch.counted()
+}
+
+// sane fails the test if a run did not end as a failing run should: with errors
+// that were reported, by a provider that lived.
+func (w *world) sane(output string, err error) {
+	w.t.Helper()
+
+	if err == nil {
+		return
+	}
+	for _, sign := range []string{"panic:", "did not respond", "plugin crashed", "inconsistent result", "Error acquiring the state lock"} {
+		if strings.Contains(output, sign) {
+			w.t.Fatalf("%v\n%s", err, output)
+		}
+	}
+}
+
+// stored is what Terraform's state has.
+type stored struct {
+	// sandboxes are the ids, by name.
+	sandboxes map[string]string
+	// instances are those of the commands, by name.
+	instances map[string]string
+	objects   int
+}
+
+func (w *world) state() stored {
+	w.t.Helper()
+
+	s := stored{sandboxes: map[string]string{}, instances: map[string]string{}}
+	text, err := os.ReadFile(filepath.Join(w.cli.Dir, "terraform.tfstate"))
+	// It is made empty at first, for the sake of its lock.
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+		return s
+	}
+	var file struct {
+		Resources []struct {
+			Mode, Type, Name string
+			Instances        []struct {
+				Attributes struct {
+					ID         string
+					InstanceID string `json:"instance_id"`
+				}
+			}
+		}
+	}
+	if err := errors.Join(err, json.Unmarshal(text, &file)); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, resource := range file.Resources {
+		if resource.Mode != "managed" {
+			continue
+		}
+		s.objects += len(resource.Instances)
+		for _, instance := range resource.Instances {
+			switch resource.Type {
+			case "cloudflaresandbox_sandbox":
+				s.sandboxes[resource.Name] = instance.Attributes.ID
+			case "cloudflaresandbox_exec":
+				s.instances[resource.Name] = instance.Attributes.InstanceID
+			}
+		}
+	}
+
+	return s
+}
+
+// expectNoOrphan checks that each container belongs to a sandbox in the state.
+func (w *world) expectNoOrphan() {
+	w.t.Helper()
+
+	known := w.state().sandboxes
+	for _, id := range w.local.Running() {
+		if !slices.Contains(values(known), id) {
+			w.t.Errorf("sandbox %s has a container and is not in the state: %v", id, known)
+		}
+	}
+}
+
+func values(m map[string]string) []string {
+	var all []string
+	for _, value := range m {
+		all = append(all, value)
+	}
+	slices.Sort(all)
+
+	return all
+}
+
+// quietAfter is how long after Terraform's end a process of a sandbox may still
+// be there: what answers a connection that has broken comes to its own end.
+const quietAfter = 10 * time.Second
+
+// expectQuiet checks that no request is under way any more, and that nothing runs
+// in any container.
+func (w *world) expectQuiet(limit time.Duration) {
+	w.t.Helper()
+
+	ctx, cancel := context.WithTimeout(w.t.Context(), limit)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var left []string
+		for _, id := range w.local.Running() {
+			if processes, err := w.local.Processes(id); err == nil {
+				left = append(left, processes...)
+			}
+		}
+		if requests := w.watch.underWay(); requests > 0 {
+			left = append(left, fmt.Sprintf("%d requests", requests))
+		}
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			w.t.Fatalf("this goes on: %.1000q", left)
+		}
+	}
+}
+
+// sandbox is a handle past the watch. A new one each time: one that has seen a
+// container before would take the next for a fault.
+func (w *world) sandbox(id string) (*bridge.Sandbox, error) {
+	client, err := bridge.New(bridge.Config{URL: w.local.URL(), Key: w.local.Key()})
+	if err != nil {
+		return nil, err
+	}
+
+	return client.Sandbox(id)
+}
+
+// inside runs a script in a sandbox. It is not staged, so that it does not see
+// itself there.
+func (w *world) inside(id, script string) (string, error) {
+	sandbox, err := w.sandbox(id)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	result, err := sandbox.Run(ctx, bridge.Command{Argv: []string{"bash", "-c", script}, Timeout: time.Minute})
+	if err != nil {
+		return "", err
+	}
+	if result.ExitCode != 0 {
+		return "", fmt.Errorf("exit code %d: %s", result.ExitCode, result.Stderr)
+	}
+
+	return string(result.Stdout), nil
+}
