@@ -169,7 +169,7 @@ func backoff(low, high time.Duration, n int, resp *http.Response) time.Duration 
 	if wait > high || wait <= 0 {
 		wait = high
 	}
-	return wait/2 + rand.N(wait/2+1)
+	return wait/2 + rand.N(wait/2+1) //nolint:gosec // nothing hangs on its being hard to guess
 }
 
 // maxRetryAfter is the longest wait that an answer may ask for. What asks for more is told to whoever waits for Terraform,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,7 @@ func TestRunTimeoutEndsTheWholeGroupAndKeepsTheOutput(t *testing.T) {
 }
 
 func timeoutCases(t *testing.T, s *bridge.Sandbox) {
+	t.Helper()
 	for name, test := range map[string]struct {
 		line, out string
 	}{
@@ -206,7 +208,7 @@ func TestRunOverTheOutputLimitIsAnError(t *testing.T) {
 			if !errors.As(err, &limit) {
 				t.Fatalf("got %v, want an output limit error", err)
 			}
-			end := append(limit.Result.Stdout, limit.Result.Stderr...)
+			end := slices.Concat(limit.Result.Stdout, limit.Result.Stderr)
 			if limit.Stream != stream || limit.Size != 100004 || !bytes.HasSuffix(end, []byte("xend\n")) {
 				t.Errorf("got %+v ending in %q", limit, end[max(0, len(end)-10):])
 			}
