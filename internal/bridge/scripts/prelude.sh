@@ -30,8 +30,11 @@ staging=$staging_root/$nonce
 readonly OTHER_INSTANCE=64 NO_HOME=65
 
 # recall reads that token. Only from a plain file: a pipe in its place would hold up every script, and a device has no end.
+# And only up to a NUL, since bash passes over those without counting, and a planted file may have any number of them.
 recall() {
-  [[ -f $home/instance ]] && read -r -n 64 instance 2>/dev/null <"$home/instance"
+  [[ -f $home/instance ]] || return
+  read -r -d '' -n 64 instance 2>/dev/null <"$home/instance"
+  [[ -n $instance ]]
 }
 
 # A token kept outside /workspace tells this container from the next one under the same id. "ln" never overwrites,
