@@ -195,7 +195,7 @@ func (w *world) expectQuiet(limit time.Duration) {
 		var left []string
 		for _, id := range w.local.Running() {
 			if processes, err := w.local.Processes(id); err == nil {
-				left = append(left, processes...)
+				left = append(left, shorten(processes)...)
 			}
 		}
 		if requests := w.watch.underWay(); requests > 0 {
@@ -207,9 +207,21 @@ func (w *world) expectQuiet(limit time.Duration) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			w.t.Fatalf("this goes on: %.1000q", left)
+			w.t.Fatalf("this goes on: %q", left)
 		}
 	}
+}
+
+// shorten leaves out the text of scripts, which is long, and keeps what they are
+// told.
+func shorten(processes []string) []string {
+	for i, process := range processes {
+		if end := max(len(process)-200, 0); end > 0 {
+			processes[i] = process[:10] + "..." + process[end:]
+		}
+	}
+
+	return processes
 }
 
 // sandbox is a handle past the watch. A new one each time: one that has seen a

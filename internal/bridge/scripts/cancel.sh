@@ -13,6 +13,9 @@ main() {
     printf 'cancelled 0\n' >"$run/status"
     return
   fi
+  # What starts the command looks for this once it has told the group. So however slow it is, one of the two sees the
+  # other.
+  mkdir -- "$run/cancelled" 2>/dev/null
   for ((tick = 0; tick < 100; tick++)); do
     [[ -e $run/status ]] && break
     # The command may have put anything there.
@@ -25,6 +28,9 @@ main() {
       [[ -e $run/status ]] && break
       sleep 0.02
     done
+  elif [[ ! -e $run/status ]]; then
+    # It has not started yet, and must find the mark when it does.
+    return
   fi
   rm -rf -- "${run:?}"
 }

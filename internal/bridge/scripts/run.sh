@@ -140,6 +140,8 @@ supervise() {
   child=$!
   exec {out}>&- {err}>&-
   printf '%s\n' "$child" 1<>"$run/group"
+  # Whoever cancelled it before there was a group to be seen relies on this (cancel.sh).
+  [[ ! -d $run/cancelled ]] || stop_group "$child"
   if [[ $timeout != 0 ]]; then
     (
       sleep "$timeout"
