@@ -40,6 +40,9 @@ type reply struct {
 	numbers  []int64
 }
 
+// maxNumbers is how many numbers a script may end with: that of a command has two for its end, and two for each line.
+const maxNumbers = 2 + 2*maxPayload
+
 // maxPayload is how many lines of payload a script may send: that of a command has one for each stream, and its reply.
 const maxPayload = 3
 
@@ -124,6 +127,8 @@ func (r *reply) end(words string) error {
 				return errReplyGarbled
 			}
 			r.status = int(number)
+		} else if i > maxNumbers {
+			return errReplyGarbled
 		} else {
 			r.numbers = append(r.numbers, number)
 		}

@@ -220,15 +220,20 @@ func (r *run) read(reply *reply) (*outcome, error) {
 	case scripts.StatusCancelled:
 		return nil, &UnknownOutcomeError{Err: errors.New("it was cancelled")}
 	case scripts.StatusSupervisorGone:
-		return nil, &UnknownOutcomeError{Err: errors.New("the process that watched over it was killed in the sandbox, or its record was replaced")}
+		return nil, &UnknownOutcomeError{Err: errors.New("the process that watched over it was killed in the sandbox, or its record is gone or found no room")}
 	case scripts.StatusResultGone:
-		return nil, &UnknownOutcomeError{Err: errors.New("its output was removed or replaced in the sandbox")}
+		how := "it has ended"
+		if len(reply.numbers) == 1 {
+			how = fmt.Sprintf("it has ended with exit code %d", reply.numbers[0])
+		}
+		return nil, &UnknownOutcomeError{Err: errors.New(how + ", but its output is not there: the sandbox's disk is full, " +
+			"or it was removed or replaced in the sandbox")}
 	default:
 		return nil, fmt.Errorf("the sandbox answered with the unknown status %d", reply.status)
 	}
 	type stream struct {
-		to   *[]byte
-		sent int64
+		to                *[]byte
+		size, sent, limit int64
 	}
 	n := reply.numbers
 	replied := len(n) == 8 && r.command.MaxReplyBytes > 0
@@ -236,13 +241,16 @@ func (r *run) read(reply *reply) (*outcome, error) {
 		return nil, &unprovenError{errReplyGarbled}
 	}
 	o := &outcome{result: &Result{ExitCode: int(n[0]), StdoutSize: n[2], StderrSize: n[3]}, timedOut: n[1] != 0}
-	streams := []stream{{&o.result.Stdout, n[4]}, {&o.result.Stderr, n[5]}}
+	streams := []stream{{&o.result.Stdout, n[2], n[4], r.limit}, {&o.result.Stderr, n[3], n[5], r.limit}}
 	if replied {
 		o.result.Reply, o.result.ReplySize = []byte{}, n[6]
-		streams = append(streams, stream{&o.result.Reply, n[7]})
+		streams = append(streams, stream{&o.result.Reply, n[6], n[7], r.command.MaxReplyBytes})
 	}
 	lines := reply.payload
 	for _, stream := range streams {
+		if stream.sent > stream.limit || stream.size <= stream.limit && stream.size != stream.sent {
+			return nil, &unprovenError{errReplyGarbled}
+		}
 		if stream.sent == 0 {
 			continue
 		}

@@ -19,7 +19,8 @@ main() {
   for ((tick = 0; tick < 100; tick++)); do
     [[ -e $run/status ]] && break
     # The command may have put anything there.
-    [[ -f $run/group ]] && read -r -n 64 group 2>/dev/null <"$run/group" && break
+    [[ -f $run/group ]] && read -r -d '' -n 64 group 2>/dev/null <"$run/group"
+    [[ -z ${group-} ]] || break
     sleep 0.02
   done
   if [[ ${group-} =~ ^[0-9]+$ && $group -gt 1 ]]; then

@@ -91,9 +91,10 @@ launch() {
 }
 
 # keep FILE: reads an output stream to its end and keeps the first $kept bytes of it. A command that floods its output
-# does not fill the disk, and is not ended for it. dd writes at once what it reads; head would hold it back.
+# does not fill the disk, and is not ended for it. dd writes at once what it reads; head would hold it back. What cannot
+# be kept whole, since the disk is full, is not kept at all: a part of it must not pass for the whole.
 keep() {
-  dd bs=64K iflag=count_bytes count="$kept" of="$1" status=none
+  dd bs=64K iflag=count_bytes count="$kept" of="$1" status=none || rm -f -- "$1"
   # Usually that was all of it.
   read -r -n 1 && exec cat >/dev/null
 }
@@ -144,7 +145,10 @@ supervise() {
   [[ ! -d $run/cancelled ]] || stop_group "$child"
   if [[ $timeout != 0 ]]; then
     (
-      sleep "$timeout"
+      # A pipe on which nobody rings, so that a command that kills every "sleep" does not end the time.
+      exec {silence}<> <(:)
+      read -r -t "$timeout" -u "$silence"
+      (($? > 128)) || exit
       mkdir -- "$run/timed_out" 2>/dev/null
       stop_group "$child"
     ) &
@@ -163,7 +167,10 @@ supervise() {
   drained "$out_reader"
   drained "$err_reader"
   ((has_stdin || has_script)) && rm -f "$run/stdin" "$run/script"
-  printf '%s %s\n' "$code" "$timed_out" 1<>"$run/status"
+  printf '%s %s\n' "$code" "$timed_out" 1<>"$run/status" || {
+    printf '%s %s\n' "$code" "$timed_out" 1<>"$run/room"
+    mv -fT -- "$run/room" "$run/status"
+  }
   printf '\n' >&"$bell"
 }
 
@@ -193,6 +200,8 @@ start() {
   if ((has_stdin)); then
     printf '%s' "${fields[0]}" >"$run/stdin" || refuse "$NO_RUN_DIRECTORY"
   fi
+  # Room for the status, in case that the command fills the disk. Where it is full already, the command may make some.
+  printf '%64s\n' '' >"$run/room"
   sweep
   # A pipe that the supervisor rings when it is done.
   exec {bell}<> <(:)
@@ -209,18 +218,21 @@ supervisor_alive() {
   read -r line 2>/dev/null <"/proc/$supervisor/stat" && [[ ${line##*) } != [ZX]* ]]
 }
 
-# told FILE NAME...: reads words that stand in a file of $run.
+# told FILE NAME...: reads words that stand in a file of $run. -d, since bash would pass over any number of NULs.
 told() {
-  [[ -f $run/$1 ]] && read -r -n 64 "${@:2}" 2>/dev/null <"$run/$1"
+  [[ -f $run/$1 ]] || return
+  read -r -d '' -n 64 "${@:2}" 2>/dev/null <"$run/$1"
+  [[ -n ${!#} ]]
 }
 
 # await returns when the command's end is recorded.
 await() {
-  local tick=0 quiet
+  local tick=0 quiet patience=10
   until told status code timed_out; do
     [[ -d $run ]] || end "$CANCELLED"
     if [[ -n ${bell-} ]]; then
-      read -r -t 10 -u "$bell" && continue
+      # Who rings and has found no room for the status ends all the same.
+      read -r -t "$patience" -u "$bell" && patience=0.1 && continue
       quiet=1
     else
       sleep 0.1
@@ -257,7 +269,7 @@ elif [[ ! -d $run ]]; then
 fi
 await
 [[ $code == cancelled ]] && end "$CANCELLED"
-[[ -f $run/out && -f $run/err ]] || end "$RESULT_GONE"
+[[ -f $run/out && -f $run/err ]] || end "$RESULT_GONE" "$code"
 { read -r out_size && read -r err_size; } < <(stat -L -c %s -- "$run/out" "$run/err")
 send out "$out_size" "$limit"
 numbers=("$code" "$timed_out" "$out_size" "$err_size" "$sent")

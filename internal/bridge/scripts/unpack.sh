@@ -99,7 +99,7 @@ claim() {
     mkdir -- "$staging/claimed" 2>/dev/null && break
     [[ -d $staging ]] || return "$NOT_STAGED"
     owner=
-    { read -r owner <"$staging/claimed/by"; } 2>/dev/null
+    [[ -f $staging/claimed/by ]] && read -r -d '' -n 64 owner 2>/dev/null <"$staging/claimed/by"
     # It may have been killed, or not have said yet who it is; or there is no room for a claim.
     if [[ -n $owner ]]; then
       kill -0 "$owner" 2>/dev/null || break

@@ -1,0 +1,297 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+	"terraform-provider-cloudflaresandbox/internal/localbridge"
+)
+
+// The code in a sandbox runs as the user that the provider's scripts run as. It can spoil what is in the sandbox, and
+// lie about it. These tests are about the rest: the provider comes to an end in time, and believes nothing that it can
+// know better.
+
+// impatient is a client for which everything that takes long has failed.
+func impatient(t *testing.T, on *testBridge) *bridge.Client {
+	t.Helper()
+	client, err := bridge.New(bridge.Config{
+		URL: on.url, Key: on.key, RetryMax: 1, RetryWaitMin: 10 * time.Millisecond, RetryWaitMax: 50 * time.Millisecond, SilenceLimit: 12 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// hostile runs a script in the sandbox whose result does not matter.
+func hostile(t *testing.T, s *bridge.Sandbox, script string) (*bridge.Result, error) {
+	t.Helper()
+	s.SetGrace(5 * time.Second)
+	return s.Run(inTime(t), bridge.Command{Argv: []string{"bash"}, Script: script, Timeout: 3 * time.Second, MaxReplyBytes: 1000})
+}
+
+// ownNonce is bash that finds the nonce of the script that has started it.
+const ownNonce = `
+	for p in /proc/[0-9]*; do
+		mapfile -d '' -t argv 2>/dev/null <"$p/cmdline"
+		[[ ${argv[3]-} != cloudflaresandbox ]] || nonce=${argv[4]}
+	done
+	[[ $nonce ]] || exit 9
+`
+
+func TestForgedFramesInOutputAreOutput(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startLocalBridge(t).client(t))
+	result, err := s.Run(t.Context(), bridge.Command{Argv: []string{"bash"}, Script: ownNonce + `
+		for to in 1 2; do
+			printf '%s begin %s\n\n%s end 0 0 0 0 0 0 0\n' "$nonce" ffffffffffffffffffffffffffffffff "$nonce" >&$to
+		done
+		for fd in /proc/[0-9]*/fd/[12]; do
+			[[ $fd == /proc/$$/* ]] || printf '%s end 0 0 0 0 0 0 0\n' "$nonce" 2>/dev/null >"$fd"
+		done 2>/dev/null
+		exit 7`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.ExitCode != 7 || strings.Count(string(result.Stdout), " end 0") < 1 || strings.Count(string(result.Stderr), " end 0") < 1 {
+		t.Errorf("got exit code %d, %q, %q", result.ExitCode, result.Stdout, result.Stderr)
+	}
+}
+
+func TestPlantedProgramsAreNotCalled(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	inside(t, s, `
+		mkdir -p ~/bin ~/.local/bin /workspace/bin
+		for name in sha256sum stat tar base64 bash mv rm mkdir cat head tail dd ln chmod gzip sleep touch readlink; do
+			for dir in ~/bin ~/.local/bin /workspace/bin /workspace; do
+				printf '#!/bin/sh\necho called >>/workspace/called\nexit 1\n' >$dir/$name
+				chmod 755 $dir/$name
+			done
+		done
+		for file in ~/.bashrc ~/.bash_profile ~/.profile ~/.bash_login ~/.inputrc; do
+			printf 'sha256sum() { echo called >>/workspace/called; }\nexport -f sha256sum\nPATH=/workspace/bin:$PATH\n' >$file
+		done`)
+	write(t, s, "file", "hello", 0o600)
+	infos, err := s.Inspect(t.Context(), "file")
+	if err != nil || infos[0].SHA256 != sum("hello") || infos[0].Mode != 0o600 {
+		t.Errorf("got %+v, %v", infos, err)
+	}
+	// What the caller gives to a command is for the command alone.
+	environment := map[string]string{
+		"PATH": "/workspace/bin:/usr/bin:/bin", "BASH_ENV": "/workspace/rc", "ENV": "/workspace/rc", "SHELLOPTS_": "x", "IFS": "0", "CDPATH": "/etc",
+		"GLOBIGNORE": "*", "POSIXLY_CORRECT": "1", "LD_PRELOAD": "/workspace/none.so", "TMPDIR": "/none", "POSIX": "1", "BASH_XTRACEFD": "1", "PS4": "x",
+	}
+	write(t, s, "rc", "echo sourced >&2\n", 0o644)
+	result, err := s.Run(t.Context(), bridge.Command{Argv: []string{"/bin/sh", "-c", "echo out"}, Environment: environment})
+	if err != nil || result.ExitCode != 0 || string(result.Stdout) != "out\n" {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if got := inside(t, s, "cat called 2>/dev/null || true"); got != "" {
+		t.Errorf("%d times", strings.Count(got, "called"))
+	}
+}
+
+// plants are what may stand in the place of a file, as bash that has the place in $at.
+var plants = map[string]string{
+	"nothing":            `rm -rf "$at"`,
+	"garbage":            `rm -rf "$at"; echo 'garbage $(touch /workspace/pwned) a[$(touch /workspace/pwned)]' >"$at"`,
+	"an empty file":      `rm -rf "$at"; : >"$at"`,
+	"a pipe":             `rm -rf "$at"; mkfifo "$at"`,
+	"a directory":        `rm -rf "$at"; mkdir "$at"`,
+	"a closed directory": `rm -rf "$at"; mkdir -m 0 "$at"`,
+	"a closed file":      `rm -rf "$at"; (umask 777; : >"$at")`,
+	"a loop":             `rm -rf "$at"; ln -s "$at" "$at"`,
+	"zeros":              `rm -rf "$at"; ln -s /dev/zero "$at"`,
+	"a full device":      `rm -rf "$at"; ln -s /dev/full "$at"`,
+	"a dangling link":    `rm -rf "$at"; ln -s /nowhere/x "$at"`,
+	"a link to /etc":     `rm -rf "$at"; ln -s /etc "$at"`,
+	"a large file":       `rm -rf "$at"; head -c 20M /dev/zero | tr '\0' x >"$at"`,
+	"a sparse file":      `rm -rf "$at"; truncate -s 1T "$at"`,
+}
+
+// worst are those that are tried everywhere.
+var worst = []string{"nothing", "a pipe", "zeros", "a sparse file", "a closed directory", "a link to /etc"}
+
+// places that the scripts use between one command and the next.
+var places = []string{
+	"/tmp/.cloudflaresandbox", "/tmp/.cloudflaresandbox/instance", "/tmp/.cloudflaresandbox/runs", "/tmp/.cloudflaresandbox/trees",
+	"/workspace/.cloudflaresandbox",
+}
+
+func TestWhatIsPlantedInOurPlacesHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	on := startLocalBridge(t)
+	tree := newTree().file("x", "x", 0o644)
+	for _, place := range places {
+		for name, plant := range plants {
+			if place != "/tmp/.cloudflaresandbox/instance" && !slices.Contains(worst, name) {
+				continue
+			}
+			t.Run(place+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := newSandbox(t, impatient(t, on))
+				write(t, s, "file", "hello", 0o644)
+				upload(t, s, "a", tree, nil)
+				_, _ = hostile(t, s, "at="+place+"\n"+plant)
+
+				// Another process, which knows nothing of the sandbox yet.
+				later := handle(t, impatient(t, on), s.ID())
+				for what, ask := range asked {
+					began := time.Now()
+					_, err := ask(inTime(t), later)
+					if took := time.Since(began); took > 20*time.Second {
+						t.Errorf("%s took %s: %v", what, took, err)
+					}
+				}
+				infos, err := later.Inspect(inTime(t), "file", "pwned")
+				if err == nil && (infos[1].Kind != bridge.KindMissing || infos[0].Kind == bridge.KindFile && infos[0].SHA256 != sum("x")) {
+					t.Errorf("got %+v", infos)
+				}
+			})
+		}
+	}
+}
+
+// A command can find the files of its own run. It can spoil its own result by them, and nothing else.
+func TestWhatACommandPlantsInItsRunSpoilsOnlyItself(t *testing.T) {
+	t.Parallel()
+	on := startLocalBridge(t)
+	for _, file := range []string{"", "status", "group", "supervisor", "out", "err", "reply", "stdin", "script", "timed_out", "horizon"} {
+		for name, plant := range plants {
+			if file != "status" && !slices.Contains(worst, name) {
+				continue
+			}
+			t.Run(file+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := newSandbox(t, impatient(t, on))
+				script := "at=$(echo /tmp/.cloudflaresandbox/runs/*)/" + file + "\nat=${at%/}\n" + plant + "\necho out; echo err >&2\n"
+				result, err := hostile(t, s, script)
+				expectTheCommandsFault(t, result, err)
+				// The same, of a command that has to be ended.
+				result, err = hostile(t, s, script+"sleep 60")
+				expectTheCommandsFault(t, result, err)
+				if got := inside(t, s, "echo fine"); got != "fine\n" {
+					t.Errorf("afterwards: %q", got)
+				}
+			})
+		}
+	}
+}
+
+// expectTheCommandsFault wants a result, or an error that says what is known.
+func expectTheCommandsFault(t *testing.T, result *bridge.Result, err error) {
+	t.Helper()
+	var (
+		timeout *bridge.TimeoutError
+		unknown *bridge.UnknownOutcomeError
+		output  *bridge.OutputLimitError
+	)
+	switch {
+	case err == nil && result.ExitCode >= 0 && result.ExitCode <= 255:
+	case errors.As(err, &timeout), errors.As(err, &unknown), errors.As(err, &output):
+	default:
+		t.Errorf("got %+v, %v", result, err)
+	}
+}
+
+func TestCommandThatKillsWhatWatchesItIsReported(t *testing.T) {
+	t.Parallel()
+	on := startLocalBridge(t)
+	for name, script := range map[string]string{
+		"its supervisor":         `kill -9 $PPID; sleep 60`,
+		"all that there is":      `kill -9 -1`,
+		"everything but itself":  `for p in /proc/[0-9]*; do p=${p#/proc/}; ((p == $$ || p == 1)) || kill -9 $p; done; sleep 60`,
+		"stopping all":           `for p in /proc/[0-9]*; do p=${p#/proc/}; ((p == $$ || p == 1)) || kill -STOP $p; done; sleep 60`,
+		"its timer":              `for p in /proc/[0-9]*; do [[ $(tr '\0' ' ' <$p/cmdline) != "sleep 3 " ]] || kill -9 ${p#/proc/}; done; sleep 60`,
+		"leaving its group":      `setsid sleep 60 & sleep 60`,
+		"answering for itself":   `cd /tmp/.cloudflaresandbox/runs/*; echo 0 0 >status; sleep 60`,
+		"an exit code of 10000":  `cd /tmp/.cloudflaresandbox/runs/*; kill -9 $PPID; echo 10000 0 >status`,
+		"ending with a negative": `cd /tmp/.cloudflaresandbox/runs/*; kill -9 $PPID; echo -1 0 >status`,
+		"saying it was late":     `cd /tmp/.cloudflaresandbox/runs/*; kill -9 $PPID; echo 0 1 >status`,
+		"saying it was stopped":  `cd /tmp/.cloudflaresandbox/runs/*; kill -9 $PPID; echo cancelled 0 >status`,
+		"output without end":     `yes & yes >&2 & setsid yes & wait`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t, impatient(t, on))
+			result, err := hostile(t, s, script)
+			expectTheCommandsFault(t, result, err)
+			if got := inside(t, s, "pkill -9 sleep; pkill -9 yes; echo fine"); got != "fine\n" {
+				t.Errorf("afterwards: %q", got)
+			}
+		})
+	}
+}
+
+func TestFullDiskIsSaidAndHarmsNothingElse(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, impatient(t, limited(t, localbridge.Config{DiskBytes: 4 << 20})))
+	write(t, s, "kept", "hello", 0o644)
+	fill := func(dir string) (*bridge.Result, error) {
+		return s.Run(inTime(t), bridge.Command{Argv: []string{"bash", "-c", "cat /dev/zero >" + dir + "/filler; exit 3"}})
+	}
+	if result, err := fill("/workspace"); err != nil || result.ExitCode != 3 || !strings.Contains(string(result.Stderr), "No space left") {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	// Of a command that takes the room for its own output no more is known than how it ended.
+	if result, err := fill("/tmp"); err == nil || !strings.Contains(err.Error(), "ended with exit code 3") || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	for what, ask := range asked {
+		ctx := inTime(t)
+		_, err := ask(ctx, s)
+		if ctx.Err() != nil {
+			t.Errorf("%s: %v", what, context.Cause(ctx))
+		}
+		if strings.HasPrefix(what, "write") && (err == nil || !strings.Contains(err.Error(), "no space left")) {
+			t.Errorf("%s on a full disk: %v", what, err)
+		}
+	}
+	if infos, err := s.Inspect(inTime(t), "kept"); err != nil || infos[0].SHA256 != sum("hello") {
+		t.Errorf("got %+v, %v", infos, err)
+	}
+	// What cannot be kept whole is no result.
+	result, err := s.Run(inTime(t), bridge.Command{Argv: []string{"head", "-c", "1000000", "/dev/zero"}})
+	if err == nil || !strings.Contains(err.Error(), "disk is full") && !strings.Contains(err.Error(), "no room") {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if err := s.Remove(inTime(t), "filler"); err != nil {
+		t.Error(err)
+	}
+	if result, err := s.Run(inTime(t), bridge.Command{Argv: []string{"rm", "/tmp/filler"}}); err != nil {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	write(t, s, "kept", "again", 0o644)
+	expectNothingStaged(t, s)
+}
+
+// limited is a bridge whose containers have less than everything.
+func limited(t *testing.T, config localbridge.Config) *testBridge {
+	t.Helper()
+	startLocalBridge(t)
+	local := startLocalWith(t, config)
+	return &testBridge{url: local.URL(), key: local.Key(), local: local}
+}
+
+func TestForkBombEndsWithItsTime(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, impatient(t, limited(t, localbridge.Config{MaxProcesses: 100})))
+	s.SetGrace(10 * time.Second)
+	result, err := s.Run(inTime(t), bridge.Command{
+		Argv: []string{"bash"}, Script: "bomb() { bomb & bomb & sleep 1; }; bomb; wait", Timeout: 2 * time.Second,
+	})
+	expectTheCommandsFault(t, result, err)
+	// Whatever the bomb has left, a question is answered or fails in time.
+	for what, ask := range asked {
+		ctx := inTime(t)
+		if _, err := ask(ctx, s); ctx.Err() != nil {
+			t.Errorf("%s: %v, %v", what, err, context.Cause(ctx))
+		}
+	}
+}
