@@ -90,8 +90,8 @@ func (s *Sandbox) Mount(ctx context.Context, request MountRequest) (*MountInfo, 
 	}
 	source := mountSource + newNonce()
 	info, err := s.mountProven(ctx, request, source, instance)
-	if err != nil && !isRecycled(err) {
-		s.undoMount(ctx, path, source, instance)
+	if err != nil {
+		s.undoMount(ctx, path, source)
 	}
 	return info, err
 }
@@ -147,8 +147,9 @@ func (s *Sandbox) checkMount(request MountRequest, info *MountInfo) error {
 	}
 }
 
-// undoMount takes down what a failed Mount may have left, also after the context has ended.
-func (s *Sandbox) undoMount(ctx context.Context, path, source, instance string) {
+// undoMount takes down what a failed Mount may have left, also after the context has ended, and in whichever container
+// it is: a request for a mount names none, and may have reached another than it was meant for.
+func (s *Sandbox) undoMount(ctx context.Context, path, source string) {
 	inFlight := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
@@ -159,7 +160,7 @@ func (s *Sandbox) undoMount(ctx context.Context, path, source, instance string) 
 	}
 	var info *MountInfo
 	if err == nil {
-		info, err = s.lookAtMount(ctx, path, instance, false)
+		info, err = s.lookAtMount(ctx, path, "", false)
 	}
 	if err == nil && info.Source == source {
 		err = s.unmount(ctx, path, info)
