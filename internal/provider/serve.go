@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
@@ -21,13 +22,26 @@ const farewell = 1800 * time.Millisecond
 // itself when all goes well; of a run that has failed or was interrupted it
 // only ends the provider.
 func Serve(ctx context.Context, version string, opts providerserver.ServeOpts) error {
-	open := &openSandboxes{}
-	err := providerserver.Serve(ctx, func() provider.Provider {
-		return &cloudflareSandboxProvider{version: version, open: open}
-	}, opts)
+	open, work := &openSandboxes{}, &work{}
+	var options []tf6server.ServeOpt
+	if opts.Debug {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	err := tf6server.Serve(opts.Address, func() tfprotov6.ProviderServer {
+		server := providerserver.NewProtocol6(&cloudflareSandboxProvider{version: version, open: open})()
+		framework, ok := server.(frameworkServer)
+		if !ok {
+			return server
+		}
 
+		return &stoppingServer{frameworkServer: framework, work: work}
+	}, options...)
+
+	// The connection has ended, and with it the context of what was under way: it
+	// ends its commands and removes what it has staged.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
+	work.wait(ctx)
 	open.destroy(ctx)
 
 	return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -207,7 +208,7 @@ func (w *world) expectQuiet(limit time.Duration) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			w.t.Fatalf("this goes on: %q", left)
+			w.t.Fatalf("this goes on: %q\n%s", left, w.trace(left))
 		}
 	}
 }
@@ -223,6 +224,28 @@ func shorten(processes []string) []string {
 
 	return processes
 }
+
+// trace tells of what goes on where it comes from: how often each request that
+// is named in it was sent, and what there is of it inside.
+func (w *world) trace(left []string) string {
+	var text strings.Builder
+	commands := w.local.CommandLog()
+	for _, nonce := range slices.Compact(nonces.FindAllString(strings.Join(left, " "), -1)) {
+		for _, command := range commands {
+			if _, arguments, found := strings.Cut(command, " cloudflaresandbox "); found && strings.Contains(arguments, nonce) {
+				fmt.Fprintf(&text, "sent: %s\n", arguments)
+			}
+		}
+		for _, id := range w.local.Running() {
+			found, err := w.inside(id, "cd /tmp/.cloudflaresandbox/runs/"+nonce+" 2>/dev/null && ls -l --time-style=full-iso && date && head group status; true")
+			fmt.Fprintf(&text, "inside: %s %v\n", found, err)
+		}
+	}
+
+	return text.String()
+}
+
+var nonces = regexp.MustCompile("[0-9a-f]{32}")
 
 // sandbox is a handle past the watch. A new one each time: one that has seen a
 // container before would take the next for a fault.
