@@ -231,20 +231,27 @@ func (r *run) read(reply *reply) (*outcome, error) {
 	default:
 		return nil, fmt.Errorf("the sandbox answered with the unknown status %d", reply.status)
 	}
-	type stream struct {
-		to                *[]byte
-		size, sent, limit int64
-	}
+	return r.readResult(reply)
+}
+
+// sentStream is an output stream as the script tells of it.
+type sentStream struct {
+	to                *[]byte
+	size, sent, limit int64
+}
+
+// readResult decodes what came of a command, as far as it agrees with itself.
+func (r *run) readResult(reply *reply) (*outcome, error) {
 	n := reply.numbers
 	replied := len(n) == 8 && r.command.MaxReplyBytes > 0
 	if len(n) != 6 && !replied || n[0] > 255 {
 		return nil, &unprovenError{errReplyGarbled}
 	}
 	o := &outcome{result: &Result{ExitCode: int(n[0]), StdoutSize: n[2], StderrSize: n[3]}, timedOut: n[1] != 0}
-	streams := []stream{{&o.result.Stdout, n[2], n[4], r.limit}, {&o.result.Stderr, n[3], n[5], r.limit}}
+	streams := []sentStream{{&o.result.Stdout, n[2], n[4], r.limit}, {&o.result.Stderr, n[3], n[5], r.limit}}
 	if replied {
 		o.result.Reply, o.result.ReplySize = []byte{}, n[6]
-		streams = append(streams, stream{&o.result.Reply, n[6], n[7], r.command.MaxReplyBytes})
+		streams = append(streams, sentStream{&o.result.Reply, n[6], n[7], r.command.MaxReplyBytes})
 	}
 	lines := reply.payload
 	for _, stream := range streams {
