@@ -69,10 +69,15 @@ func atMostOnce(ctx context.Context) context.Context {
 // stores nothing, files go to names of their own, and the scripts carry a nonce that makes a second start follow the
 // first. So what is left to decide is whether a repetition can help. The others go through atMostOnce.
 func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if effect, ok := ctx.Value(effectKey{}).(*atomic.Bool); ok && mayHaveHadEffect(resp, err) {
-		effect.Store(true)
+	ended := ctx.Err() != nil
+	if effect, ok := ctx.Value(effectKey{}).(*atomic.Bool); ok {
+		// Nobody is going to read an answer that came when the context had ended already.
+		unread := ended && err == nil && resp.StatusCode < 300
+		if unread || mayHaveHadEffect(resp, err) {
+			effect.Store(true)
+		}
 	}
-	if ctx.Err() != nil {
+	if ended {
 		return false, context.Cause(ctx)
 	}
 	if ctx.Value(onceKey{}) != nil && mayHaveHadEffect(resp, err) {
