@@ -67,11 +67,14 @@ func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
 	if !c.needsContainer {
 		ctx = takeForAnswer(ctx, isCapacityExceeded)
 	}
+	var last error
 	for n := 1; ; n++ {
 		a, err := s.ask(ctx, c)
 		switch {
 		case err == nil:
 			return a, nil
+		case ctx.Err() != nil:
+			return nil, timeUp(err, last)
 		case isRecycled(err) && !c.changes && c.expected == "":
 		case errors.Is(err, errReplyTooLarge):
 			// The next one would cost as much, and say no more.
@@ -87,8 +90,9 @@ func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
 			}
 			return nil, fmt.Errorf("%s in sandbox %s, tried %d times: %w", c.what, s.id, n, err)
 		}
+		last = err
 		if err := s.client.wait(ctx, n); err != nil {
-			return nil, fmt.Errorf("%s in sandbox %s: %w", c.what, s.id, err)
+			return nil, fmt.Errorf("%s in sandbox %s: %w", c.what, s.id, timeUp(err, last))
 		}
 	}
 }
@@ -101,7 +105,7 @@ func (s *Sandbox) ask(ctx context.Context, c call) (*answer, error) {
 	}
 	data, err := r.answer()
 	if err != nil {
-		return nil, &unprovenError{err}
+		return nil, &unprovenError{s.incomplete(err)}
 	}
 	return &answer{status: r.status, data: data, instance: r.instance}, nil
 }
@@ -198,12 +202,20 @@ func (s *Sandbox) exec(ctx context.Context, argv []string, r *reply) error {
 		return err
 	}
 	if err == nil {
-		err = s.client.incomplete(request{method: http.MethodPost, path: sandboxPath(s.id) + "/exec"}, errNoProof)
+		err = errNoProof
+	}
+	if refused == nil {
+		err = s.incomplete(err)
 	}
 	if text := s.client.readable(complaints.String()); text != "" {
 		err = fmt.Errorf("%w (the sandbox's shell said: %s)", err, text)
 	}
 	return &unprovenError{err}
+}
+
+// incomplete makes the error of a script's answer that makes no whole.
+func (s *Sandbox) incomplete(cause error) *Error {
+	return s.client.incomplete(request{method: http.MethodPost, path: sandboxPath(s.id) + "/exec"}, cause)
 }
 
 // stillThere notes a sign of life of the known container.

@@ -127,6 +127,7 @@ type request struct {
 // otherwise. The caller closes the answer's body.
 func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 	started := time.Now()
+	ctx, last := watchFailures(ctx)
 	req, err := c.newHTTPRequest(ctx, r)
 	if err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 	})
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
-			err = cause
+			err = timeUp(cause, last())
 		}
 		return nil, c.transportError(r, err)
 	}

@@ -200,11 +200,11 @@ func (c *Client) transportError(r request, err error) *Error {
 	return e
 }
 
-// incomplete makes the error of an answer of which only a part came, although its end looked like one.
+// incomplete makes the error of an answer that makes no whole, although its end looked like one.
 func (c *Client) incomplete(r request, cause error) *Error {
 	return &Error{
 		Method: r.method, Path: r.path, Err: cause, Message: c.readable(cause.Error()),
-		Summary: "The bridge's answers are incomplete", NextStep: stepAgain, afterAnswer: true,
+		Summary: "The bridge's answers are incomplete or garbled", NextStep: stepAgain, afterAnswer: true,
 	}
 }
 

@@ -203,3 +203,32 @@ func TestStartNamesTheLimitWhenItsTimeIsUp(t *testing.T) {
 		t.Errorf("got %v, want the instance limit", err)
 	}
 }
+
+// Why there was a need to wait is what helps, and not that the time is up.
+func TestTheLastFailureIsToldWhenTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	on := startBridge(t)
+	for name, c := range map[string]struct {
+		fault faultproxy.Fault
+		time  time.Duration
+		want  string
+	}{
+		"before": {faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.BeforeRequest, Way: faultproxy.Hold}}, 450 * time.Millisecond, "nothing was received for too long"},
+		"within": {faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.WithinAnswer, Way: faultproxy.Hold}}, 450 * time.Millisecond, "nothing was received for too long"},
+		"502":    {faultproxy.Fault{Answer: &faultproxy.Answer{Status: 502}}, 200 * time.Millisecond, "it was answered 502"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t, on.client(t))
+			proxy, client := behindFaults(t, on)
+			hold := faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.BeforeRequest, Way: faultproxy.Hold}}
+			proxy.Set(faultproxy.Once(1, c.fault), faultproxy.ForGood(2, hold))
+			ctx, cancel := context.WithTimeout(t.Context(), c.time)
+			defer cancel()
+			_, err := handle(t, client, s.ID()).Instance(ctx)
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

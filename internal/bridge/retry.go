@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -80,6 +81,7 @@ func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, err
 	if ended {
 		return false, context.Cause(ctx)
 	}
+	noteFailure(ctx, resp, err)
 	if ctx.Value(onceKey{}) != nil && mayHaveHadEffect(resp, err) {
 		return false, nil
 	}
@@ -108,6 +110,39 @@ type effectKey struct{}
 func watchEffect(ctx context.Context) (context.Context, *atomic.Bool) {
 	effect := new(atomic.Bool)
 	return context.WithValue(ctx, effectKey{}, effect), effect
+}
+
+type failureKey struct{}
+
+// watchFailures notes why a request had to be tried again, for the error of one whose time is up in the middle.
+func watchFailures(ctx context.Context) (context.Context, func() error) {
+	last := new(atomic.Value)
+	return context.WithValue(ctx, failureKey{}, last), func() error {
+		failure, _ := last.Load().(failed)
+		return failure.error
+	}
+}
+
+// failed makes errors of all types one for an atomic.Value.
+type failed struct{ error }
+
+func noteFailure(ctx context.Context, resp *http.Response, err error) {
+	last, ok := ctx.Value(failureKey{}).(*atomic.Value)
+	switch {
+	case !ok:
+	case err != nil:
+		last.Store(failed{errors.New(plainCause(err))})
+	case resp.StatusCode >= 400:
+		last.Store(failed{fmt.Errorf("it was answered %d %s", resp.StatusCode, peekCode(resp))})
+	}
+}
+
+// timeUp adds to an error, if it is that the time is up, what had gone wrong before.
+func timeUp(err, before error) error {
+	if before == nil || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w; before that: %w", err, before)
 }
 
 // mayHaveHadEffect tells what broke on the way from what was certainly not passed on to the sandbox: no connection was

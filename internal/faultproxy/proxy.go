@@ -191,7 +191,7 @@ func (p *Proxy) InFlight() int {
 	return p.forwarded
 }
 
-// forwarding counts a request as in flight until the function is called.
+// forwarding counts a request as in flight until the function is called first.
 func (p *Proxy) forwarding() (done func()) {
 	add := func(n int) {
 		p.mu.Lock()
@@ -199,7 +199,7 @@ func (p *Proxy) forwarding() (done func()) {
 		p.forwarded += n
 	}
 	add(1)
-	return func() { add(-1) }
+	return sync.OnceFunc(func() { add(-1) })
 }
 
 func (p *Proxy) hit() {

@@ -50,12 +50,14 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		case <-ctx.Done():
 		}
 	}()
-	defer p.forwarding()()
+	done := p.forwarding()
 	resp, err := p.forward(ctx, r, body)
 	if err != nil {
+		done()
 		p.end(w, r, Reset)
 		return
 	}
+	resp.Body = &forwardedBody{ReadCloser: resp.Body, done: done}
 	defer resp.Body.Close()
 	switch {
 	case fault.Cut != nil:
@@ -68,6 +70,26 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		begin(w, resp, true)
 		p.copy(w, r, resp.Body)
 	}
+}
+
+// forwardedBody tells when the bridge has done with a request.
+type forwardedBody struct {
+	io.ReadCloser
+
+	done func()
+}
+
+func (b *forwardedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.done()
+	}
+	return n, err
+}
+
+func (b *forwardedBody) Close() error {
+	b.done()
+	return b.ReadCloser.Close()
 }
 
 func (a *Answer) send(w http.ResponseWriter) {
