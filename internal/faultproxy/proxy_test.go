@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ const stream = "event: stdout\ndata: YQ==\n\nevent: exit\ndata: {\"exit_code\":0
 
 // start starts a proxy before a server that answers every request with the
 // stream, and counts them.
-func start(t *testing.T) (*faultproxy.Proxy, *int) {
+func start(t *testing.T) (*faultproxy.Proxy, *atomic.Int32) {
 	t.Helper()
-	seen := 0
+	var seen atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen++
+		seen.Add(1)
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, stream)
@@ -35,11 +36,16 @@ func start(t *testing.T) (*faultproxy.Proxy, *int) {
 	return proxy, &seen
 }
 
-// get sends one request on a connection of its own and gives what came of it.
-func get(t *testing.T, proxy *faultproxy.Proxy) (string, error) {
+// get sends one request on a connection of its own and gives what came of it. Silence it bears for a moment only, where
+// that is what is to come.
+func get(t *testing.T, proxy *faultproxy.Proxy, silence bool) (string, error) {
 	t.Helper()
+	timeout := time.Minute
+	if silence {
+		timeout = 300 * time.Millisecond
+	}
 	client := &http.Client{
-		Transport: &http.Transport{DialContext: proxy.Dial, DisableKeepAlives: true}, Timeout: 300 * time.Millisecond,
+		Transport: &http.Transport{DialContext: proxy.Dial, DisableKeepAlives: true}, Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Post(proxy.URL+"/v1/sandbox/abc/exec", "application/json", strings.NewReader("{}"))
@@ -65,7 +71,7 @@ func TestFaults(t *testing.T) {
 		body  string
 		err   error // io.EOF stands for any
 		// seen is how many requests reach the server.
-		seen int
+		seen int32
 	}{
 		"none":          {faultproxy.Fault{}, stream, nil, 1},
 		"answer":        {faultproxy.Fault{Answer: &faultproxy.Answer{Status: 502, Body: "no"}}, "no", nil, 0},
@@ -89,17 +95,17 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			proxy, seen := start(t)
 			proxy.Set(faultproxy.Once(1, c.fault))
-			body, err := get(t, proxy)
+			body, err := get(t, proxy, strings.HasPrefix(name, "silent"))
 			if body != c.body || !errors.Is(err, c.err) && (!errors.Is(c.err, io.EOF) || err == nil) {
 				t.Errorf("got %q, %v", body, err)
 			}
-			if *seen != c.seen {
-				t.Errorf("the server saw %d requests, want %d", *seen, c.seen)
+			if seen.Load() != c.seen {
+				t.Errorf("the server saw %d requests, want %d", seen.Load(), c.seen)
 			}
 			if name != "none" && proxy.Hits() != 1 {
 				t.Errorf("%d hits", proxy.Hits())
 			}
-			if body, err := get(t, proxy); body != stream || err != nil {
+			if body, err := get(t, proxy, false); body != stream || err != nil {
 				t.Errorf("healed: %q, %v", body, err)
 			}
 			requests := proxy.Requests()
@@ -117,7 +123,7 @@ func TestRulesCountByRoute(t *testing.T) {
 	other := faultproxy.Rule{Route: "PUT sandbox/:id/file", Fault: refusal}
 	proxy.Set(other, faultproxy.Rule{Route: "POST sandbox/:id/exec", From: 2, To: 3, Fault: refusal}, faultproxy.ForGood(5, refusal))
 	for i, want := range []string{stream, "refused", "refused", stream, "refused", "refused"} {
-		if body, err := get(t, proxy); body != want || err != nil {
+		if body, err := get(t, proxy, false); body != want || err != nil {
 			t.Errorf("request %d: %q, %v", i+1, body, err)
 		}
 	}

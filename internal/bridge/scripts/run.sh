@@ -99,18 +99,20 @@ keep() {
   read -r -n 1 && exec cat >/dev/null
 }
 
-# asleep READER: whether the process that reads for it, dd or later itself, waits for more.
+# asleep READER FILE: whether the process that reads for it waits for more: dd, once it has opened the file, or later cat.
+# Any other may be on its way to become one of the two, and has read nothing yet.
 asleep() {
-  local file line state parent
+  local file line parent
+  [[ -e $2 ]] || return
   for file in /proc/[0-9]*/stat; do
     read -r line 2>/dev/null <"$file" || continue
-    read -r state parent _ <<<"${line##*) }"
-    [[ $parent != "$1" ]] || { [[ $state == S ]]; return; }
+    read -r _ parent _ <<<"${line##*) }"
+    [[ $parent != "$1" ]] || { [[ $line == *' (dd) S '* ]]; return; }
   done
-  read -r line 2>/dev/null <"/proc/$1/stat" && [[ ${line##*) } == S* ]]
+  read -r line 2>/dev/null <"/proc/$1/stat" && [[ $line == *' (cat) S '* ]]
 }
 
-# drained READER: returns when the reader of an output stream has taken all that the command has written. It ends when
+# drained READER FILE: returns when the reader of an output stream has taken all that the command has written. It ends when
 # nobody holds the stream any more. Where a background process of the command does, it sleeps once the stream is empty; a
 # process that writes on and on keeps it busy, but not with what was written 2 seconds ago.
 drained() {
@@ -119,7 +121,7 @@ drained() {
     read -r line 2>/dev/null <"/proc/$1/stat" || return
     [[ ${line##*) } != [ZX]* ]] || return
     # Usually it ends at once; looking for who reads is for those that do not.
-    ((tick < 3)) || ! asleep "$1" || return
+    ((tick < 3)) || ! asleep "$1" "$2" || return
     # Nobody rings yet: a pause that takes no process.
     read -r -t 0.001 -u "$bell"
   done
@@ -164,8 +166,8 @@ supervise() {
       kill -KILL -- "-$timer"
     fi
   fi
-  drained "$out_reader"
-  drained "$err_reader"
+  drained "$out_reader" "$run/out"
+  drained "$err_reader" "$run/err"
   ((has_stdin || has_script)) && rm -f "$run/stdin" "$run/script"
   printf '%s %s\n' "$code" "$timed_out" 1<>"$run/status" || {
     printf '%s %s\n' "$code" "$timed_out" 1<>"$run/room"
