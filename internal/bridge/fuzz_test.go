@@ -64,7 +64,8 @@ func encodeLine(text string) string { return base64.StdEncoding.EncodeToString([
 func FuzzTreeAnswer(f *testing.F) {
 	zeros := strings.Repeat("0", 64)
 	asked := Tree{
-		{Path: "a", Kind: KindDirectory, Mode: 0o755}, {Path: "a/b", Kind: KindFile, Mode: 0o644, Size: 1, SHA256: zeros},
+		{Path: "a", Kind: KindDirectory, Mode: 0o755},
+		{Path: "a/b", Kind: KindFile, Mode: 0o644, Size: 1, SHA256: zeros},
 		{Path: "l", Kind: KindSymlink, Target: "a"},
 	}
 	f.Add([]byte("41ed 0 ./a\x0081a4 1 ./a/b\x00a1ff 1 ./l\x00\x00" + zeros + " *./a/b\x00\x00./l\x00a\x00\x00./a\x00"))
