@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -21,6 +22,8 @@ import (
 
 // defaultArchiveTimeout leaves room for large archives over slow lines.
 const defaultArchiveTimeout = 20 * time.Minute
+
+const defaultMaxArchive = 1 << 30
 
 var _ datasource.DataSourceWithConfigure = (*archiveDataSource)(nil)
 
@@ -37,6 +40,7 @@ type archiveModel struct {
 	Path       types.String   `tfsdk:"path"`
 	Excludes   types.Set      `tfsdk:"excludes"`
 	OutputPath types.String   `tfsdk:"output_path"`
+	MaxBytes   types.Int64    `tfsdk:"max_bytes"`
 	SHA256     types.String   `tfsdk:"sha256"`
 	Size       types.Int64    `tfsdk:"size"`
 	Timeouts   timeouts.Value `tfsdk:"timeouts"`
@@ -75,6 +79,12 @@ func (d *archiveDataSource) Schema(ctx context.Context, _ datasource.SchemaReque
 					"with mode `0600`, since what is in a sandbox may be secret. A symbolic link at this path is replaced itself, not the file it points to.",
 				Required:   true,
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"max_bytes": schema.Int64Attribute{
+				MarkdownDescription: "How many bytes the archive may have, so that whatever happens in the sandbox cannot fill the local disk. A larger one is an " +
+					"error, and is not transferred. Default: 1073741824 (1 GiB).",
+				Optional:   true,
+				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},
 			"sha256": schema.StringAttribute{
 				MarkdownDescription: "SHA-256 of the archive, in hexadecimal.",
@@ -151,6 +161,15 @@ func (m *archiveModel) from() string {
 	return m.Path.ValueString()
 }
 
+// limit is how large the archive may be.
+func (m *archiveModel) limit() int64 {
+	if m.MaxBytes.IsNull() {
+		return defaultMaxArchive
+	}
+
+	return m.MaxBytes.ValueInt64()
+}
+
 // fetch brings the archive to its place on the local disk.
 func (m *archiveModel) fetch(ctx context.Context, sandbox *bridge.Sandbox, excluded func(string) bool, diags *diag.Diagnostics) *bridge.ArchiveInfo {
 	output, err := newOutput(m.OutputPath.ValueString())
@@ -160,14 +179,19 @@ func (m *archiveModel) fetch(ctx context.Context, sandbox *bridge.Sandbox, exclu
 	}
 	defer output.discard()
 
-	request := bridge.ArchiveRequest{Path: m.from(), Exclude: excluded, Have: output.existing()}
+	request := bridge.ArchiveRequest{Path: m.from(), Exclude: excluded, Have: output.existing(), MaxBytes: m.limit()}
 	info, err := sandbox.Archive(ctx, request, output)
 
 	var (
 		file  *bridge.PathError
+		large *bridge.SizeError
 		local *os.PathError
 	)
 	switch {
+	case errors.As(err, &large):
+		diags.AddAttributeError(path.Root("max_bytes"), "Archive is too large",
+			fmt.Sprintf("It has %d bytes, and max_bytes allows %d. It was not transferred. Raise max_bytes, or leave out with excludes what is not needed.",
+				large.Size, large.Limit))
 	case bridge.IsMissing(err):
 		diags.AddAttributeError(path.Root("path"), "Nothing to pack",
 			sentence(err)+" If something in this configuration makes it, name that in depends_on.")

@@ -288,7 +288,7 @@ func (r redaction) everything(result *bridge.Result) string {
 }
 
 func (r redaction) stream(name string, output []byte) string {
-	shown := strings.TrimSpace(r.secrets.Replace(strings.ToValidUTF8(string(output), "\uFFFD")))
+	shown := strings.TrimSpace(visible(r.secrets.Replace(string(output))))
 	if shown == "" {
 		return ""
 	}

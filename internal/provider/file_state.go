@@ -94,7 +94,8 @@ func (m *fileModel) adoptContent(ctx context.Context, sandbox *bridge.Sandbox, i
 	}
 
 	var content bytes.Buffer
-	if _, err := sandbox.Read(ctx, m.Path.ValueString(), &content); err != nil {
+	// It may have grown since it was looked at.
+	if _, err := sandbox.ReadAtMost(ctx, m.Path.ValueString(), maxAdopted, &content); err != nil {
 		addFailure(&diags, path.Root("path"), "read "+m.describe(), err)
 		return diags
 	}

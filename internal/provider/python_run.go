@@ -113,7 +113,7 @@ func (m *pythonModel) setResult(result *bridge.PythonResult) {
 
 // addException reports an exception that is not allowed.
 func addException(diags *diag.Diagnostics, shown redaction, result *bridge.PythonResult) {
-	summary := "Python code ended with " + result.Exception.Name
+	summary := "Python code ended with " + visibleName(result.Exception.Name)
 	// A whole traceback says itself what it is.
 	told := strings.TrimPrefix(shown.stream("traceback", []byte(result.Exception.Traceback)), "traceback:\n")
 	if result.Exception.Name == bridge.ProcessEnded {
