@@ -33,6 +33,8 @@ type call struct {
 	limit int
 	// heartbeat, if set, is called at every sign of life.
 	heartbeat func()
+	// within, if not 0, bounds the call's time, whatever the context allows.
+	within time.Duration
 }
 
 // maxAnswer bounds an answer of which nothing larger is expected.
@@ -44,7 +46,10 @@ const maxComplaints = 8 << 20
 // callLimit bounds a call whose context has no end of its own. Code in a sandbox could keep one alive for ever.
 const callLimit = time.Hour
 
-var helloCall = call{what: "waking the sandbox", program: scripts.Hello}
+// helloLimit is more than the start of any container takes.
+const helloLimit = 10 * time.Minute
+
+var helloCall = call{what: "waking the sandbox", program: scripts.Hello, within: helloLimit}
 
 // errNoProof is the cause when a stream ended as if all were well, but without the script's last line.
 var errNoProof = errors.New("the answer ended without the proof that it is complete")
@@ -59,9 +64,13 @@ type answer struct {
 
 // call runs a script that ends with "answer" and returns that, once it is proven to be whole.
 func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
-	if _, ends := ctx.Deadline(); !ends {
+	within := c.within
+	if _, ends := ctx.Deadline(); !ends && within == 0 {
+		within = callLimit
+	}
+	if within > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, callLimit)
+		ctx, cancel = context.WithTimeout(ctx, within)
 		defer cancel()
 	}
 	if !c.needsContainer {
