@@ -213,8 +213,8 @@ func TestTheLastFailureIsToldWhenTheTimeIsUp(t *testing.T) {
 		time  time.Duration
 		want  string
 	}{
-		"before": {faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.BeforeRequest, Way: faultproxy.Hold}}, 450 * time.Millisecond, "nothing was received for too long"},
-		"within": {faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.WithinAnswer, Way: faultproxy.Hold}}, 450 * time.Millisecond, "nothing was received for too long"},
+		"before": {faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.BeforeRequest, Way: faultproxy.Hold}}, time.Second, "nothing was received for too long"},
+		"within": {faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.WithinAnswer, Way: faultproxy.Hold}}, time.Second, "nothing was received for too long"},
 		"502":    {faultproxy.Fault{Answer: &faultproxy.Answer{Status: 502}}, 200 * time.Millisecond, "it was answered 502"},
 	} {
 		t.Run(name, func(t *testing.T) {
