@@ -46,7 +46,7 @@ const ownNonce = `
 
 func TestForgedFramesInOutputAreOutput(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t, startLocalBridge(t).client(t))
+	s := newSandbox(t, startBridge(t).client(t))
 	result, err := s.Run(t.Context(), bridge.Command{Argv: []string{"bash"}, Script: ownNonce + `
 		for to in 1 2; do
 			printf '%s begin %s\n\n%s end 0 0 0 0 0 0 0\n' "$nonce" ffffffffffffffffffffffffffffffff "$nonce" >&$to
@@ -126,7 +126,7 @@ var places = []string{
 
 func TestWhatIsPlantedInOurPlacesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
-	on := startLocalBridge(t)
+	on := startBridge(t)
 	tree := newTree().file("x", "x", 0o644)
 	for _, place := range places {
 		for name, plant := range plants {
@@ -161,7 +161,7 @@ func TestWhatIsPlantedInOurPlacesHoldsNothingUp(t *testing.T) {
 // A command can find the files of its own run. It can spoil its own result by them, and nothing else.
 func TestWhatACommandPlantsInItsRunSpoilsOnlyItself(t *testing.T) {
 	t.Parallel()
-	on := startLocalBridge(t)
+	on := startBridge(t)
 	for _, file := range []string{"", "status", "group", "supervisor", "out", "err", "reply", "stdin", "script", "timed_out", "horizon"} {
 		for name, plant := range plants {
 			if file != "status" && !slices.Contains(worst, name) {
