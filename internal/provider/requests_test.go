@@ -51,15 +51,15 @@ func TestRequestsOfASmallFile(t *testing.T) {
 				PostApplyPreRefresh:  []plancheck.PlanCheck{b.sentAtPlan("")},
 				PostApplyPostRefresh: []plancheck.PlanCheck{b.sentAtPlan(perRefresh)},
 			},
-			// The apply is a process of its own, so it greets the container first.
-			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("2 POST sandbox/:id/exec, 1 PUT sandbox/:id/file")},
+			// The apply is a process of its own; the write itself is its first contact.
+			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("1 POST sandbox/:id/exec, 1 PUT sandbox/:id/file")},
 		},
 		resource.TestStep{
 			Config: b.config(oneFile(`path = "file"`, `content = "other"`)),
 			ConfigPlanChecks: before(
 				b.sentAtPlan(perRefresh),
 			),
-			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("2 POST sandbox/:id/exec, 1 PUT sandbox/:id/file")},
+			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("1 POST sandbox/:id/exec, 1 PUT sandbox/:id/file")},
 		},
 	)
 }

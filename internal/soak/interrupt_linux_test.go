@@ -13,6 +13,7 @@ import (
 // Whenever Terraform is interrupted, it leaves no command at work and nothing
 // staged, its state knows every container, and the next apply converges.
 func TestInterruptsLeaveNothingBehind(t *testing.T) {
+	soakOnly(t)
 	t.Parallel()
 
 	for seed := range seeds(t) {
@@ -24,6 +25,7 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 // has not stored yet, so that a container without a sandbox in the state sleeps
 // away; but what the state has is true, and the next apply converges.
 func TestSecondInterruptLeavesAStateThatConverges(t *testing.T) {
+	soakOnly(t)
 	t.Parallel()
 
 	for seed := range seeds(t) {
