@@ -41,7 +41,7 @@ type call struct {
 const maxAnswer = 1 << 20
 
 // maxComplaints bounds what the sandbox's shell may say on its standard error, which is next to nothing.
-const maxComplaints = 8 << 20
+const maxComplaints = 1 << 20
 
 // callLimit bounds a call whose context has no end of its own. Code in a sandbox could keep one alive for ever.
 const callLimit = time.Hour

@@ -22,8 +22,7 @@ import (
 // more than the limit.
 type reply struct {
 	nonce string
-	// limit bounds the payload in bytes of base64, together with what is passed over: lines before the first, and signs
-	// of life. A sandbox that sends more is not answering what was asked.
+	// limit bounds the payload in bytes of base64; a sandbox that sends more is not answering what was asked.
 	limit int
 
 	// begun, if set, is called once the first line has arrived: the container is there.
@@ -35,10 +34,15 @@ type reply struct {
 	instance string
 	payload  [][]byte
 	held     int
+	passed   int
 	ended    bool
 	status   int
 	numbers  []int64
 }
+
+// maxPassed bounds what is passed over: lines before the first, which are few, and signs of life, of which there is one in
+// 10 seconds.
+const maxPassed = 1 << 20
 
 // maxNumbers is how many numbers a script may end with: that of a command has two for its end, and two for each line.
 const maxNumbers = 2 + 2*maxPayload
@@ -55,7 +59,7 @@ var (
 func (r *reply) feed(data []byte) error {
 	for len(data) > 0 && !r.ended {
 		line, rest, complete := bytes.Cut(data, []byte("\n"))
-		if r.held+len(r.line)+len(line) > r.limit {
+		if n := len(r.line) + len(line); r.held+n > r.limit || r.instance == "" && n > maxPassed {
 			return errReplyTooLarge
 		}
 		r.line = append(r.line, line...)
@@ -93,26 +97,26 @@ func (r *reply) take(line []byte) error {
 		return r.end(strings.TrimPrefix(words, "end "))
 	case r.instance == "":
 		// What the image itself prints before a script starts.
-		return r.hold(len(line) + 1)
+		return r.pass(len(line) + 1)
 	case len(line) == 0:
 		if r.heartbeat != nil {
 			r.heartbeat()
 		}
-		return r.hold(1)
+		return r.pass(1)
 	case ours, len(r.payload) == maxPayload:
 		return errReplyGarbled
 	default:
 		r.payload = append(r.payload, line)
-		return r.hold(len(line))
+		r.held += len(line)
+		return nil
 	}
 }
 
-// hold counts what has arrived against the limit.
-func (r *reply) hold(n int) error {
-	if r.held+n > r.limit {
+// pass counts what is passed over.
+func (r *reply) pass(n int) error {
+	if r.passed += n; r.passed > maxPassed {
 		return errReplyTooLarge
 	}
-	r.held += n
 	return nil
 }
 
