@@ -200,6 +200,7 @@ func TestEndlessAnswersAreGivenUp(t *testing.T) {
 				continue
 			}
 			tests[kind+"/"+name] = func(t *testing.T) {
+				t.Helper()
 				l := newLiar(t)
 				l.exec = func(a liarAsk) {
 					if name == "instance" || !a.honest() {

@@ -135,6 +135,7 @@ func TestWhatIsPlantedInOurPlacesHoldsNothingUp(t *testing.T) {
 				continue
 			}
 			tests[place+"/"+name] = func(t *testing.T) {
+				t.Helper()
 				s := newSandbox(t, impatient(t, on))
 				write(t, s, "file", "hello", 0o644)
 				upload(t, s, "a", tree, nil)
@@ -170,6 +171,7 @@ func TestWhatACommandPlantsInItsRunSpoilsOnlyItself(t *testing.T) {
 				continue
 			}
 			tests[file+"/"+name] = func(t *testing.T) {
+				t.Helper()
 				s := newSandbox(t, impatient(t, on))
 				script := "at=$(echo /tmp/.cloudflaresandbox/runs/*)/" + file + "\nat=${at%/}\n" + plant + "\necho out; echo err >&2\n"
 				result, err := hostile(t, s, script)
@@ -221,6 +223,7 @@ func TestCommandThatKillsWhatWatchesItIsReported(t *testing.T) {
 		"output without end":     `yes & yes >&2 & setsid yes & wait`,
 	} {
 		tests[name] = func(t *testing.T) {
+			t.Helper()
 			s := newSandbox(t, impatient(t, on))
 			result, err := hostile(t, s, script)
 			expectTheCommandsFault(t, result, err)
