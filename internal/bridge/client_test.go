@@ -290,7 +290,7 @@ func TestSilenceCountsAsALostConnection(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	})
-	client.http.HTTPClient.Transport.(*silenceTransport).limit = 20 * time.Millisecond
+	client.http.HTTPClient.Transport.(*silenceTransport).limit = 400 * time.Millisecond
 	s, err := client.Sandbox("abc")
 	if err != nil {
 		t.Fatal(err)
