@@ -58,7 +58,8 @@ const undoLimit = 45 * time.Second
 // one that is there is taken down (measured). For the same reason the request is never simply repeated. The new mount
 // gets a source of its own in the kernel's table, so that it can be recognised after an answer that was lost, and later.
 //
-// Errors: [*MountError], [*RecycledError], [*Error].
+// Errors: [*MountError], [*RecycledError], [*Error]. With an error that leaves open whether the mount is there, and that
+// could not take it down either, comes what [Sandbox.Unmount] needs to do so later.
 func (s *Sandbox) Mount(ctx context.Context, request MountRequest) (*MountInfo, error) {
 	if err := request.validate(); err != nil {
 		return nil, err
@@ -90,10 +91,13 @@ func (s *Sandbox) Mount(ctx context.Context, request MountRequest) (*MountInfo, 
 	}
 	source := mountSource + newNonce()
 	info, err := s.mountProven(ctx, request, source, instance)
-	if err != nil {
-		s.undoMount(ctx, path, source)
+	if err == nil {
+		return info, nil
 	}
-	return info, err
+	if s.undoMount(ctx, path, source) != nil {
+		return &MountInfo{Source: source, Instance: instance}, err
+	}
+	return nil, err
 }
 
 // mountProven asks for the mount until the sandbox proves that it is there, or the bridge that it cannot be.
@@ -149,7 +153,7 @@ func (s *Sandbox) checkMount(request MountRequest, info *MountInfo) error {
 
 // undoMount takes down what a failed Mount may have left, also after the context has ended, and in whichever container
 // it is: a request for a mount names none, and may have reached another than it was meant for.
-func (s *Sandbox) undoMount(ctx context.Context, path, source string) {
+func (s *Sandbox) undoMount(ctx context.Context, path, source string) error {
 	inFlight := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
@@ -165,9 +169,11 @@ func (s *Sandbox) undoMount(ctx context.Context, path, source string) {
 	if err == nil && info.Source == source {
 		err = s.unmount(ctx, path, info)
 	}
-	if err != nil {
-		s.client.log(ctx, "a mount may be left", map[string]any{"path": path, "error": err.Error()})
+	if err == nil || IsAsleep(err) {
+		return nil
 	}
+	s.client.log(ctx, "a mount may be left", map[string]any{"path": path, "error": err.Error()})
+	return err
 }
 
 // LookAtMount tells what is mounted at a path, in one request. At the instance limit the error proves that the sandbox

@@ -232,3 +232,31 @@ func TestTheLastFailureIsToldWhenTheTimeIsUp(t *testing.T) {
 		})
 	}
 }
+
+// What is mounted and can neither be proven nor taken down while the bridge is away can be taken down later.
+func TestAMountInDoubtCanBeTakenDownLater(t *testing.T) {
+	t.Parallel()
+	on := startLocalBridge(t)
+	s := newSandbox(t, on.client(t))
+	proxy, client := behindFaults(t, on)
+	proxy.Set(faultproxy.Rule{Route: "/mount", From: 1, To: 1, Fault: faultproxy.Fault{Before: func() {
+		proxy.Set(faultproxy.ForGood(1, faultproxy.Fault{Answer: &faultproxy.Answer{Status: 502}}))
+	}}})
+	doubtful, err := handle(t, client, s.ID()).Mount(t.Context(), bridge.MountRequest{
+		Path: "data", Bucket: "bucket", Endpoint: "https://s3.example",
+		Credentials: &bridge.MountCredentials{AccessKeyID: "key", SecretAccessKey: "secret"},
+	})
+	if err == nil || doubtful == nil {
+		t.Fatalf("got %+v, %v", doubtful, err)
+	}
+	proxy.Set()
+	if there, err := s.LookAtMount(t.Context(), "data"); err != nil || there.Source != doubtful.Source {
+		t.Fatalf("mounted is %+v, %v", there, err)
+	}
+	if err := s.Unmount(t.Context(), "data", doubtful.Source, doubtful.Instance); err != nil {
+		t.Error(err)
+	}
+	if there, err := s.LookAtMount(t.Context(), "data"); err != nil || there.Mounted {
+		t.Errorf("mounted is %+v, %v", there, err)
+	}
+}

@@ -120,14 +120,13 @@ func (s *Sandbox) applyTreeOnce(ctx context.Context, u TreeUpload, target string
 	if last {
 		lastFlag = "1"
 	}
-	answer, err := s.call(ctx, call{
+	answer, inDoubt, err := s.callInDoubt(ctx, call{
 		what: "writing " + target, program: scripts.Unpack, nonce: nonce, expected: instance, changes: true, needsContainer: true,
 		args: []string{target, treeRecords(target), superseded, lastFlag, packed.sha256, packed.contents, strconv.Itoa(parts)},
 	})
 	if err != nil {
 		s.discard(ctx, nonce)
-		var refused *Error
-		if isRecycled(err) || errors.As(err, &refused) && !refused.afterAnswer {
+		if !inDoubt {
 			return err
 		}
 		return &TreeIncompleteError{ID: s.id, Path: target, Err: err}

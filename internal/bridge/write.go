@@ -72,12 +72,15 @@ func (s *Sandbox) writeOnce(ctx context.Context, w WriteRequest, target, sum str
 	if err != nil {
 		return nil, fmt.Errorf("writing %s in sandbox %s: %w", target, s.id, err)
 	}
-	answer, err := s.call(ctx, call{
+	answer, inDoubt, err := s.callInDoubt(ctx, call{
 		what: "writing " + target, program: scripts.Install, nonce: nonce, changes: true,
 		needsContainer: true, args: []string{target, FormatMode(w.Mode), sum, strconv.Itoa(parts)},
 	})
 	if err != nil {
 		s.discard(ctx, nonce)
+		if inDoubt {
+			err = &DoubtError{err}
+		}
 		return nil, err
 	}
 	switch answer.status {

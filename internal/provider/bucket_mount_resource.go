@@ -84,9 +84,13 @@ func (r *bucketMountResource) Create(ctx context.Context, req resource.CreateReq
 	mount, err := sandbox.Mount(ctx, request)
 	if err != nil {
 		config.addFailure(&resp.Diagnostics, "mount "+model.describe(), err)
+	}
+	if mount == nil {
 		return
 	}
 
+	// What may be there in spite of an error is in the state: the error taints it,
+	// and the next apply takes it down first.
 	model.MountID = types.StringValue(mount.Source)
 	model.InstanceID = types.StringValue(mount.Instance)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)

@@ -103,8 +103,12 @@ func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, r
 	ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
 	defer cancel()
 
-	resp.Diagnostics.Append(r.write(ctx, config, &model, resp.Private)...)
-	if !resp.Diagnostics.HasError() {
+	inDoubt := r.write(ctx, config, &model, resp.Private, &resp.Diagnostics)
+	if inDoubt {
+		// Kept, and marked by Terraform as tainted, so that it is removed if it is there.
+		model.unwritten()
+	}
+	if inDoubt || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}
 }
@@ -192,7 +196,7 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 		ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
 		defer cancel()
 
-		resp.Diagnostics.Append(r.write(ctx, config, &model, resp.Private)...)
+		r.write(ctx, config, &model, resp.Private, &resp.Diagnostics)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -202,25 +206,25 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 }
 
 // write puts the configured content into the sandbox and records in the model
-// what is there afterwards.
-func (r *fileResource) write(ctx context.Context, config fileModel, model *fileModel, private privateState) diag.Diagnostics {
-	var diags diag.Diagnostics
-
-	content := config.open(&diags)
+// what is there afterwards. After an error, inDoubt tells whether it may be there.
+func (r *fileResource) write(
+	ctx context.Context, config fileModel, model *fileModel, private privateState, diags *diag.Diagnostics,
+) (inDoubt bool) {
+	content := config.open(diags)
 	if diags.HasError() {
-		return diags
+		return false
 	}
 	defer content.Close()
 
 	mode, err := bridge.ParseMode(model.Mode.ValueString())
 	if err != nil {
 		diags.AddAttributeError(path.Root("mode"), "Invalid mode", sentence(err))
-		return diags
+		return false
 	}
 
-	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), &diags)
+	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), diags)
 	if sandbox == nil {
-		return diags
+		return false
 	}
 
 	info, err := sandbox.Write(ctx, bridge.WriteRequest{
@@ -233,11 +237,13 @@ func (r *fileResource) write(ctx context.Context, config fileModel, model *fileM
 	if errors.Is(err, bridge.ErrContentChanged) {
 		diags.AddAttributeError(path.Root("source"), "Local file changed after the plan",
 			fmt.Sprintf("%s is not what it was when the plan was made, so nothing was written. Plan again.", config.Source.ValueString()))
-		return diags
+		return false
 	}
 	if err != nil {
-		addFailure(&diags, path.Root("path"), "write "+model.describe(), err)
-		return diags
+		var doubt *bridge.DoubtError
+
+		addFailure(diags, path.Root("path"), "write "+model.describe(), err)
+		return errors.As(err, &doubt)
 	}
 
 	model.Revision = types.StringValue(newRevision())
@@ -248,7 +254,7 @@ func (r *fileResource) write(ctx context.Context, config fileModel, model *fileM
 	}
 	diags.Append(rememberSecret(ctx, private, model.secret(), info.SHA256)...)
 
-	return diags
+	return false
 }
 
 func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

@@ -36,13 +36,18 @@ func (m *fileModel) imported() bool {
 	return m.Mode.IsNull()
 }
 
+// unwritten records that nothing is known of the content.
+func (m *fileModel) unwritten() {
+	m.SHA256, m.Size, m.Revision = types.StringNull(), types.Int64Null(), types.StringNull()
+}
+
 // observe records what a refresh saw at the file's path.
 func (m *fileModel) observe(ctx context.Context, info bridge.FileInfo, private privateReader) diag.Diagnostics {
 	var diags diag.Diagnostics
 
 	if info.Kind != bridge.KindFile {
 		// Nothing of what was recorded holds, and the next plan writes the file.
-		m.SHA256, m.Size, m.Revision = types.StringNull(), types.Int64Null(), types.StringNull()
+		m.unwritten()
 		return diags
 	}
 
