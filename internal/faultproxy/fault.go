@@ -74,7 +74,8 @@ type Stream struct {
 
 // Rule applies a fault to some requests.
 type Rule struct {
-	// Route is that of [Request]; "" for any.
+	// Route is that of [Request], or its end if it starts with a slash; "" for
+	// any.
 	Route string
 	// From and To are the first and the last request with this route to which
 	// it applies, counted from 1 when the rule is set. From 0 means 1, To 0 means

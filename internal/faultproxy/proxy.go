@@ -147,6 +147,10 @@ func (p *Proxy) mayRefuse() bool {
 
 func (r *Rule) applies(n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
+func (r *Rule) matches(route string) bool {
+	return r.Route == "" || r.Route == route || strings.HasPrefix(r.Route, "/") && strings.HasSuffix(route, r.Route)
+}
+
 var (
 	idInPath   = regexp.MustCompile(`^/v1/sandbox/([a-z2-7]+)`)
 	fileInPath = regexp.MustCompile(`/file/.*`)
@@ -172,7 +176,7 @@ func (p *Proxy) arrived(request Request) Fault {
 	var fault Fault
 	decided := false
 	for _, rule := range p.rules {
-		if rule.Route != "" && rule.Route != request.Route {
+		if !rule.matches(request.Route) {
 			continue
 		}
 		rule.seen++

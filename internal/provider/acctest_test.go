@@ -104,7 +104,7 @@ func newTestBridge(t *testing.T, url, key string, local *localbridge.Bridge) *te
 
 	recorder := newRecorder(t, url)
 
-	return &testBridge{t: t, recorder: recorder, url: recorder.url, key: key, target: url, local: local}
+	return &testBridge{t: t, recorder: recorder, url: recorder.proxy.URL, key: key, target: url, local: local}
 }
 
 // run is a test of the provider against this bridge, at whose end nothing may

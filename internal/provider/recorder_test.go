@@ -1,160 +1,78 @@
 package provider_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"log"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 )
 
-// recorder is a reverse proxy that counts requests by route, so that a test can
-// say what was sent, and what was not.
+// recorder is what a test sees of the requests: a proxy that counts them by
+// route, so that a test can say what was sent, and what was not.
 type recorder struct {
-	url string
-
-	mu         sync.Mutex
-	requests   map[string]int
-	uploaded   int64
-	downloaded int64
-	last       http.Header
-	answer     int
-	suffix     string
-	then       func()
+	proxy *faultproxy.Proxy
 }
 
 func newRecorder(t *testing.T, target string) *recorder {
 	t.Helper()
 
-	parsed, err := url.Parse(target)
+	proxy, err := faultproxy.Start(target)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(proxy.Close)
 
-	r := &recorder{requests: map[string]int{}}
-	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(request *httputil.ProxyRequest) { request.SetURL(parsed) },
-		FlushInterval: -1,
-		ModifyResponse: func(response *http.Response) error {
-			response.Body = &countedBody{ReadCloser: response.Body, recorder: r}
-			return nil
-		},
-		// A provider or a container that goes away in the middle is a part of some tests.
-		ErrorLog:     log.New(io.Discard, "", 0),
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		r.record(request)
-		// All of the body first: a proxy that still reads it when the answer is
-		// there already cuts off the answer now and then.
-		body, err := io.ReadAll(request.Body)
-		if err != nil {
-			return
-		}
-		request.Body = io.NopCloser(bytes.NewReader(body))
-		r.interfere(request)
-		if status := r.answered(); status != 0 {
-			w.WriteHeader(status)
-			return
-		}
-		proxy.ServeHTTP(w, request)
-	}))
-	t.Cleanup(server.Close)
-	r.url = server.URL
-
-	return r
-}
-
-// Routes have the sandbox's id and the file's path in them, which no test knows.
-var (
-	idInPath   = regexp.MustCompile(`^/v1/sandbox/[a-z2-7]+`)
-	fileInPath = regexp.MustCompile(`/file/.*`)
-)
-
-func (r *recorder) record(request *http.Request) {
-	route := idInPath.ReplaceAllString(request.URL.Path, "/v1/sandbox/:id")
-	route = fileInPath.ReplaceAllString(route, "/file")
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.requests[request.Method+" "+strings.TrimPrefix(route, "/v1/")]++
-	if request.ContentLength > 0 {
-		r.uploaded += request.ContentLength
-	}
-	r.last = request.Header.Clone()
+	return &recorder{proxy: proxy}
 }
 
 // answerWith has all requests answered with a status instead of by the bridge;
 // 0 ends that.
 func (r *recorder) answerWith(status int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answer = status
-}
+	if status == 0 {
+		r.proxy.Set()
+		return
+	}
 
-func (r *recorder) answered() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	return r.answer
+	r.proxy.Set(faultproxy.ForGood(1, faultproxy.Fault{Answer: &faultproxy.Answer{Status: status}}))
 }
 
 // beforeNext runs a function when the next request whose path ends in suffix
 // has arrived, and before it is passed on.
 func (r *recorder) beforeNext(suffix string, then func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.suffix, r.then = suffix, then
-}
-
-func (r *recorder) interfere(request *http.Request) {
-	r.mu.Lock()
-	then := r.then
-	if then == nil || !strings.HasSuffix(request.URL.Path, r.suffix) {
-		r.mu.Unlock()
-		return
-	}
-	r.then = nil
-	r.mu.Unlock()
-
-	then()
+	r.proxy.Set(faultproxy.Rule{Route: suffix, From: 1, To: 1, Fault: faultproxy.Fault{Before: then}})
 }
 
 // lastHeader is the header of the last request.
 func (r *recorder) lastHeader() http.Header {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	requests := r.proxy.Requests()
+	if len(requests) == 0 {
+		return nil
+	}
 
-	return r.last
+	return requests[len(requests)-1].Header
 }
 
 // forget starts a new count.
 func (r *recorder) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.requests = map[string]int{}
-	r.uploaded, r.downloaded = 0, 0
+	r.proxy.Forget()
 }
 
 // sent lists the requests since the last forget, as "2 POST sandbox, ...".
 func (r *recorder) sent() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	requests := map[string]int{}
+	for _, request := range r.proxy.Requests() {
+		requests[request.Route]++
+	}
 
 	var sent []string
-	for _, route := range slices.Sorted(maps.Keys(r.requests)) {
-		sent = append(sent, fmt.Sprintf("%d %s", r.requests[route], route))
+	for _, route := range slices.Sorted(maps.Keys(requests)) {
+		sent = append(sent, fmt.Sprintf("%d %s", requests[route], route))
 	}
 
 	return strings.Join(sent, ", ")
@@ -162,27 +80,11 @@ func (r *recorder) sent() string {
 
 // transferred is how many bytes bodies had since the last forget.
 func (r *recorder) transferred() (uploaded, downloaded int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	for _, request := range r.proxy.Requests() {
+		uploaded += request.Size
+	}
 
-	return r.uploaded, r.downloaded
-}
-
-// countedBody counts what is read of a response.
-type countedBody struct {
-	io.ReadCloser
-
-	recorder *recorder
-}
-
-func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-
-	b.recorder.mu.Lock()
-	defer b.recorder.mu.Unlock()
-	b.recorder.downloaded += int64(n)
-
-	return n, err
+	return uploaded, r.proxy.Downloaded()
 }
 
 // forgetAtPlan starts a new count once the plan is made, so that what follows
