@@ -2,9 +2,10 @@ package soak_test
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -127,17 +128,13 @@ func (i *interrupts) interrupt(args []string) {
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr = &output, &output
 
-	var mu sync.Mutex
-	sent := 0
+	// Its first request may be there before it is known which process that is.
+	started := make(chan struct{})
+	var sent atomic.Int32
 	signal := func(string) {
-		mu.Lock()
-		defer mu.Unlock()
-		to := cmd.Process.Pid
-		if group {
-			to = -to
-		}
-		if syscall.Kill(to, syscall.SIGINT) == nil {
-			sent++
+		<-started
+		if interruptProcess(cmd.Process, group) == nil {
+			sent.Add(1)
 		}
 	}
 	events := []event{{n: n, do: signal}}
@@ -147,33 +144,47 @@ func (i *interrupts) interrupt(args []string) {
 
 	began := time.Now()
 	i.watch.expect(events...)
-	if err := cmd.Start(); err != nil {
+	err := cmd.Start()
+	close(started)
+	if err != nil {
 		i.t.Fatal(err)
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	i.watch.expect()
 	took := time.Since(began)
 	i.sane(output.String(), err)
 
-	mu.Lock()
-	defer mu.Unlock()
 	i.tried++
-	if sent > 0 {
+	if sent.Load() > 0 {
 		i.came++
 	}
-	i.t.Logf("%s, interrupted %d times from event %d on, took %s: %v", args[0], sent, n, took.Round(100*time.Millisecond), err)
+	i.t.Logf("%s, interrupted %d times from event %d on, took %s: %v", args[0], sent.Load(), n, took.Round(100*time.Millisecond), err)
 	if i.signals == 1 {
 		i.expectNothingRemains(quietAfter)
 	} else {
 		i.expectQuiet(abandonedAfter)
 		i.abandoned += i.abandon()
 	}
-	if sent == 0 && err != nil && args[0] != "plan" {
+	if sent.Load() == 0 && err != nil && args[0] != "plan" {
 		i.t.Errorf("it failed without an interrupt")
 	}
 	if i.t.Failed() {
 		i.t.Fatalf("%s", output.String())
 	}
+}
+
+// interruptProcess interrupts a process that has not been waited for yet, alone
+// or with those it has started.
+func interruptProcess(process *os.Process, group bool) error {
+	if !group {
+		return process.Signal(syscall.SIGINT)
+	}
+	// Once it is waited for, its number may be another's.
+	if err := process.Signal(syscall.Signal(0)); err != nil {
+		return err
+	}
+
+	return syscall.Kill(-process.Pid, syscall.SIGINT)
 }
 
 // abandon does what their idle limit will do to containers that nobody knows of.
