@@ -30,18 +30,7 @@ done < <(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r dirname | sort
 ((${#targets[@]})) || die 'no fuzz targets'
 
 step "${#targets[@]} fuzz targets for $time each"
-failed=0 running=0
-for target in "${targets[@]}"; do
-  read -r package name <<<"$target"
-  if ((running == 2)); then
-    wait -n || failed=1
-    running=1
-  fi
-  run "$package" "$name" &
-  ((running += 1))
-done
-while ((running)); do
-  wait -n || failed=1
-  ((running -= 1))
-done
-exit "$failed"
+export time logs
+export -f run
+# xargs fails if one of them does; a shell that waits for background jobs can miss those that end early.
+printf '%s\n' "${targets[@]}" | xargs -P 2 -L 1 bash -c 'run "$@"' run
