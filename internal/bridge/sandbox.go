@@ -35,6 +35,8 @@ type Sandbox struct {
 	now      func() time.Time
 	heard    time.Time
 	instance string
+	// firstHeard is the instance that this process has started with.
+	firstHeard string
 	// finished are the nonces of runs whose results have arrived, to be cleared away by the next request.
 	finished []string
 }
@@ -71,6 +73,9 @@ func (s *Sandbox) answered(instance string) bool {
 		return false
 	}
 	s.instance, s.heard = instance, s.now()
+	if s.firstHeard == "" {
+		s.firstHeard = instance
+	}
 	return true
 }
 
