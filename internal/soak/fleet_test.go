@@ -2,8 +2,6 @@ package soak_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -22,28 +20,22 @@ type fleet struct {
 const commands = 3
 
 // objects is how many resources that makes.
-func (f fleet) objects() int { return f.sandboxes * (1 + f.files + commands) }
+func (f fleet) objects() int { return f.sandboxes * (1 + f.files + 1 + commands) }
 
 func sandboxName(s int) string { return fmt.Sprintf("s%02d", s) }
 
-// declared is a file as it has to be.
-type declared struct {
+// file is a file as it has to be.
+type file struct {
 	content []byte
 	mode    string
 	// local is the file it comes from; "" if the configuration itself has it.
 	local string
 }
 
-func (d declared) sha256() string {
-	sum := sha256.Sum256(d.content)
-
-	return hex.EncodeToString(sum[:])
-}
-
 // file is the n-th file of a sandbox. Some change with every round, some with
 // every second or third; one comes from a local file, and one of those is so
 // large that it travels in several parts.
-func (f fleet) file(s, n int) (path string, d declared) {
+func (f fleet) file(s, n int) (path string, d file) {
 	version := f.round / (n%3 + 1)
 	d.content = fmt.Appendf(nil, "file %d of sandbox %d, version %d\r\n", n, s, version)
 	d.mode = []string{"0644", "0600", "0755", "4711"}[(n+version)%4]
@@ -105,6 +97,9 @@ func (f fleet) write(dir string) error {
 				return err
 			}
 		}
+		if err := f.writeDirectory(&text, dir, s); err != nil {
+			return err
+		}
 		f.writeCommands(&text, name)
 	}
 
@@ -132,8 +127,9 @@ resource "cloudflaresandbox_file" "%[1]s_%[2]d" {
 	return nil
 }
 
-// writeCommands declares one that waits for a file, one with another for its
-// end, one with input, and, as a data source, one that every plan runs.
+// writeCommands declares one that waits for a file, one with another for its end,
+// one with input that waits for the directory, and, as a data source, one that
+// every plan runs.
 func (f fleet) writeCommands(text *strings.Builder, name string) {
 	fmt.Fprintf(text, `
 resource "cloudflaresandbox_exec" "%[1]s_0" {
@@ -153,7 +149,7 @@ resource "cloudflaresandbox_exec" "%[1]s_2" {
   sandbox_id = cloudflaresandbox_sandbox.%[1]s.id
   command = ["bash", "-c", %[5]q]
   stdin = "input"
-  triggers = { round = "%[2]d" }
+  triggers = { round = "%[2]d", directory = cloudflaresandbox_directory.%[1]s.revision }
 }
 
 data "cloudflaresandbox_exec" "%[1]s" {

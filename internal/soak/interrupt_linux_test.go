@@ -14,7 +14,6 @@ import (
 // Whenever Terraform is interrupted, it leaves no command at work and nothing
 // staged, its state knows every container, and the next apply converges.
 func TestInterruptsLeaveNothingBehind(t *testing.T) {
-	soakOnly(t)
 	t.Parallel()
 
 	for seed := range seeds(t) {
@@ -26,7 +25,6 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 // has not stored yet, so that a container without a sandbox in the state sleeps
 // away; but what the state has is true, and the next apply converges.
 func TestSecondInterruptLeavesAStateThatConverges(t *testing.T) {
-	soakOnly(t)
 	t.Parallel()
 
 	for seed := range seeds(t) {
@@ -49,12 +47,19 @@ type interrupts struct {
 	abandoned int
 }
 
-// hold is how many seconds commands take that are to be interrupted: longer than
-// any of them may be left behind.
-const hold = "40"
+// hold is how many seconds commands take that are to be interrupted. After one
+// interrupt it is longer than anything may be left behind. After a second one it is
+// not, since commands that nobody could end end by themselves, as their timeouts
+// would have it.
+func (i *interrupts) hold() string {
+	if i.signals == 1 {
+		return "40"
+	}
 
-// abandonedAfter is how long a command may go on that nobody could end: until it
-// ends by itself, as its timeout would have it.
+	return "5"
+}
+
+// abandonedAfter is how long such a command may go on.
 const abandonedAfter = time.Minute
 
 func newInterrupts(t *testing.T, seed uint64, signals int) *interrupts {
@@ -123,7 +128,7 @@ func (i *interrupts) interrupt(args []string) {
 	if args[0] == "plan" {
 		variable = "hold_reads"
 	}
-	cmd := i.cli.Command(i.t, append(args, "-var="+variable+"="+hold)...)
+	cmd := i.cli.Command(i.t, append(args, "-var="+variable+"="+i.hold())...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr = &output, &output

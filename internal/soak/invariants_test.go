@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
 // expectFleet checks from inside the sandboxes that they are as declared, and
@@ -50,10 +48,14 @@ func (w *world) checkSandbox(f fleet, s int, state stored, once bool) error {
 	if err != nil {
 		return err
 	}
-	if err := w.checkFiles(f, s, sandbox); err != nil {
+	if err := w.checkRemains(id); err != nil {
 		return err
 	}
-	if err := w.checkRemains(id); err != nil {
+	found, err := w.list(id)
+	if err != nil {
+		return err
+	}
+	if err := found.compare(f.declared(s)); err != nil {
 		return err
 	}
 
@@ -73,40 +75,6 @@ func (w *world) checkSandbox(f fleet, s int, state stored, once bool) error {
 		if once && count != 1 {
 			return fmt.Errorf("command %s ran %d times", line, count)
 		}
-	}
-
-	return nil
-}
-
-// checkFiles compares what is at the declared paths, and that there is nothing
-// else beside it.
-func (w *world) checkFiles(f fleet, s int, sandbox *bridge.Sandbox) error {
-	var paths []string
-	files := map[string]declared{}
-	for n := range f.files {
-		path, d := f.file(s, n)
-		paths = append(paths, path)
-		files[path] = d
-	}
-	infos, err := sandbox.Inspect(w.t.Context(), paths...)
-	if err != nil {
-		return err
-	}
-	for _, info := range infos {
-		d := files[info.Path]
-		if info.Kind != bridge.KindFile || info.SHA256 != d.sha256() || bridge.FormatMode(info.Mode) != d.mode {
-			return fmt.Errorf("%s is %+v, want mode %s and SHA-256 %s", info.Path, info, d.mode, d.sha256())
-		}
-	}
-	if len(infos) != len(paths) {
-		return fmt.Errorf("%d of %d files were looked at", len(infos), len(paths))
-	}
-	found, err := w.inside(sandbox.ID(), `find /workspace -type f | wc -l`)
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(found) != fmt.Sprint(len(paths)) {
-		return fmt.Errorf("%s files are in /workspace, %d are declared", strings.TrimSpace(found), len(paths))
 	}
 
 	return nil

@@ -2,8 +2,8 @@
 // destroy while their containers are killed and Terraform is interrupted, and
 // looks from inside the sandboxes whether what Terraform says is what is there.
 //
-// `make soak` runs for as long as SOAK says,
-// with new seeds all the time, or with the one that SEED names.
+// go test runs a short version of it, once. `make soak` runs for as long as SOAK
+// says, with new seeds all the time, or with the one that SEED names.
 package soak_test
 
 import (
@@ -24,15 +24,6 @@ func TestMain(m *testing.M) {
 
 // soaking reports whether this is the soak and not the short version.
 func soaking() bool { return os.Getenv("SOAK") != "" }
-
-// soakOnly leaves a test to make soak: what watches the interrupts is not yet clean under the race detector, with which
-// make test runs.
-func soakOnly(t *testing.T) {
-	t.Helper()
-	if !soaking() {
-		t.Skip("make soak runs it")
-	}
-}
 
 // seeds are those to go through: the one that SEED names, as many as there is
 // time for if SOAK names a time, or else one. A failure is the last.

@@ -11,7 +11,6 @@ import (
 // Whatever dies meanwhile, the next undisturbed apply brings everything back,
 // and nothing is lost, run twice or left behind.
 func TestContainersThatDieAtAnyMomentAreHealed(t *testing.T) {
-	soakOnly(t)
 	t.Parallel()
 
 	for seed := range seeds(t) {
