@@ -165,7 +165,11 @@ func (i *interrupts) interrupt(args []string) {
 	err = cmd.Wait()
 	i.watch.expect()
 	took := time.Since(began)
-	i.sane(output.String(), err)
+	i.sane(output.String(), err, faulty...)
+	if sent.Load() < 2 {
+		// After the second one Terraform kills what still has to answer.
+		i.sane(output.String(), err, killed...)
+	}
 
 	i.tried++
 	if sent.Load() > 0 {

@@ -103,7 +103,7 @@ func (w *world) lines(id string) (map[string]int, error) {
 // of commands without an end. Its own command has none yet, and is told by its
 // process group, which takes a moment to be written down.
 const remains = `
-find /workspace -name '.cloudflaresandbox*'
+find /workspace -path '*/.cloudflaresandbox*'
 cd /tmp/.cloudflaresandbox/runs 2>/dev/null || exit 0
 for run in *; do
   for ((i = 0; i < 50; i++)); do

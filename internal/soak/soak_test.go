@@ -2,6 +2,7 @@ package soak_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -81,7 +82,7 @@ func (s *soak) disturb(args []string) {
 	s.watch.expect(s.trouble.schedule(s.happens(args[0], s.fleet), s.kills)...)
 	output, err := s.cli.Try(s.t, args...)
 	s.counts[args[0]] = s.watch.counted()
-	s.sane(output, err)
+	s.sane(output, err, slices.Concat(faulty, killed)...)
 	s.expectNothingRemains(quietAfter)
 }
 

@@ -92,15 +92,21 @@ func (w *world) must(args []string) {
 	w.counts[args[0]] = w.watch.counted()
 }
 
-// sane fails the test if a run did not end as a failing run should: with errors
-// that were reported, by a provider that lived.
-func (w *world) sane(output string, err error) {
+// faulty are signs that a run did not end as a failing run should, and killed
+// those of a provider that did not live to its end.
+var (
+	faulty = []string{"panic:", "inconsistent result", "Error acquiring the state lock"}
+	killed = []string{"did not respond", "plugin crashed"}
+)
+
+// sane fails the test if a run shows one of these signs.
+func (w *world) sane(output string, err error, signs ...string) {
 	w.t.Helper()
 
 	if err == nil {
 		return
 	}
-	for _, sign := range []string{"panic:", "did not respond", "plugin crashed", "inconsistent result", "Error acquiring the state lock"} {
+	for _, sign := range signs {
 		if strings.Contains(output, sign) {
 			w.t.Fatalf("%v\n%s", err, output)
 		}
