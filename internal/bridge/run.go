@@ -116,7 +116,7 @@ func (r *run) stage(ctx context.Context) error {
 		return fmt.Errorf("a command with its script, environment and input can have %d bytes, this one has %d: "+
 			"put what is large into a file", partSize, size)
 	}
-	err := r.sandbox.client.putFile(ctx, r.sandbox.id, stagedPart(r.nonce, 1), bytes.NewReader(payload.Bytes()), 0, size)
+	err := r.sandbox.put(ctx, stagedPart(r.nonce, 1), bytes.NewReader(payload.Bytes()), 0, size)
 	if err != nil {
 		r.sandbox.discard(ctx, r.nonce)
 	}

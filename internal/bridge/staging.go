@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -38,7 +39,31 @@ func (s *Sandbox) putAlone(ctx context.Context, path string, content io.ReaderAt
 		return err
 	}
 	defer leave()
-	return s.client.putFile(ctx, s.id, path, content, offset, size)
+	return s.put(ctx, path, content, offset, size)
+}
+
+// settleLimit is how long what is being sent may take to be answered after nobody wants it any more.
+const settleLimit = 5 * time.Second
+
+// put sends a part. When the context ends meanwhile, the answer is waited for all the same, for a while: a bridge that has
+// the part already would write it after whoever clears up had been there.
+func (s *Sandbox) put(ctx context.Context, path string, content io.ReaderAt, offset, size int64) error {
+	sending, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
+	if ends, ok := ctx.Deadline(); ok {
+		// It decides which waits make sense.
+		var cancel context.CancelFunc
+		sending, cancel = context.WithDeadline(sending, ends.Add(settleLimit))
+		defer cancel()
+	}
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(settleLimit, func() { giveUp(context.Cause(ctx)) })
+	})()
+	err := s.client.putFile(sending, s.id, path, content, offset, size)
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("sending content to sandbox %s: %w", s.id, context.Cause(ctx))
+	}
+	return err
 }
 
 // discardLimit bounds the time for clearing up after a failure.
