@@ -43,7 +43,7 @@ func TestRunCancelledBeforeItHasStartedEndsTheCommand(t *testing.T) {
 
 	halting := make(chan error, 1)
 	go func() {
-		_, err := s.Run(t.Context(), bridge.Command{Argv: []string{"bash", "-c", haltStart}, Timeout: time.Minute})
+		_, err := s.Run(t.Context(), bridge.Command{Argv: []string{"bash", "-c", haltStart}, Timeout: patience})
 		halting <- err
 	}()
 	awaitInside(t, s, "/workspace/ready")
@@ -84,7 +84,7 @@ func awaitInside(t *testing.T, s *bridge.Sandbox, path string) {
 
 func await(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

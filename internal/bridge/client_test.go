@@ -3,11 +3,13 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -290,7 +292,7 @@ func TestSilenceCountsAsALostConnection(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	})
-	client.http.HTTPClient.Transport.(*silenceTransport).limit = 400 * time.Millisecond
+	client.SetSilence(func(int32) (head, body time.Duration) { return time.Minute, 50 * time.Millisecond })
 	s, err := client.Sandbox("abc")
 	if err != nil {
 		t.Fatal(err)
@@ -304,6 +306,51 @@ func TestSilenceCountsAsALostConnection(t *testing.T) {
 		t.Error("a cancelled context is no obstacle")
 	}
 }
+
+// An upload over a slow line is no silence, although nothing comes back for longer than the limit. One that gets stuck is.
+func TestSlowUploadIsNoSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const limit = time.Minute
+		for name, test := range map[string]struct {
+			pause time.Duration
+			want  error
+		}{"slow": {limit - 1, nil}, "stuck": {limit + 1, errSilent}} {
+			transport := &silenceTransport{limit: limit, next: roundTripper(func(req *http.Request) (*http.Response, error) {
+				for range 10 {
+					select {
+					case <-time.After(test.pause):
+					case <-req.Context().Done():
+						return nil, req.Context().Err()
+					}
+					if _, err := req.Body.Read(make([]byte, 1)); err != nil {
+						return nil, err
+					}
+				}
+				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+			})}
+			client, err := New(Config{URL: "http://x", RetryMax: 1, SilenceLimit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.http.HTTPClient.Transport = transport
+			content := strings.Repeat("x", 10)
+			resp, err := client.do(t.Context(), request{
+				method: http.MethodPut, path: "/x", size: 10, newBody: func() io.Reader { return strings.NewReader(content) },
+			})
+			if !errors.Is(err, test.want) {
+				t.Errorf("%s: got %v", name, err)
+			}
+			if err == nil {
+				resp.Body.Close()
+			}
+		}
+	})
+}
+
+type roundTripper func(req *http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // After five minutes without a word the container may be gone, so the next request goes alone again.
 func TestAwakeLastsFiveMinutes(t *testing.T) {

@@ -93,16 +93,21 @@ func newLiar(t *testing.T) *liar {
 	return l
 }
 
-// sandbox is a handle that has not heard of its sandbox yet.
-func (l *liar) sandbox(t *testing.T) *bridge.Sandbox {
+// sandbox is a handle that has not heard of its sandbox yet, of a client that bears silence for that long.
+func (l *liar) sandbox(t *testing.T, silence time.Duration) *bridge.Sandbox {
+	t.Helper()
+	return handle(t, l.client(t, silence), "abc")
+}
+
+func (l *liar) client(t *testing.T, silence time.Duration) *bridge.Client {
 	t.Helper()
 	client, err := bridge.New(bridge.Config{
-		URL: l.URL, RetryMax: 1, RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond, SilenceLimit: 300 * time.Millisecond,
+		URL: l.URL, RetryMax: 1, RetryWaitMin: time.Microsecond, RetryWaitMax: time.Microsecond, SilenceLimit: silence,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return handle(t, client, "abc")
+	return client
 }
 
 func (l *liar) gotten() []string {
@@ -132,6 +137,17 @@ func forEver(w io.Writer, text string) {
 	piece := []byte(strings.Repeat(text, 1+(64<<10)/len(text)))
 	for {
 		if _, err := w.Write(piece); err != nil {
+			return
+		}
+	}
+}
+
+// trickle writes a text now and then until nobody takes it.
+func trickle(w io.Writer, text string) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		if _, err := io.WriteString(w, text); err != nil {
 			return
 		}
 	}

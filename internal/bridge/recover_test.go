@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge"
+	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 )
 
 // Whatever happens to the connection, a command runs once and its result arrives.
@@ -234,9 +234,11 @@ func TestStartGivesUpWhenItsTimeIsUp(t *testing.T) {
 	if _, err := newSandbox(t, client).Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := newSandbox(t, client).Start(ctx); !bridge.IsAsleep(err) {
+	proxy, client := behindFaults(t, on)
+	ctx, held := untilHeld(t)
+	proxy.Set(faultproxy.ForGood(4, held))
+	second := newSandbox(t, on.client(t))
+	if _, err := handle(t, client, second.ID()).Start(ctx); !bridge.IsAsleep(err) {
 		t.Errorf("got %v, want the instance limit", err)
 	}
 }

@@ -1,7 +1,7 @@
 package bridge_test
 
 import (
-	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -386,13 +386,9 @@ func TestLargeTreeGoesInParts(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, startBridge(t).client(t))
 	tree := newTree()
+	content := make([]byte, 3<<20)
 	for i := range 3 {
-		content := bytes.Repeat([]byte{0}, 6<<20)
-		state := uint32(i + 1)
-		for j := range content {
-			state = state*1664525 + 1013904223
-			content[j] = byte(state >> 24)
-		}
+		_, _ = rand.Read(content)
 		tree.file(fmt.Sprint(i), string(content), 0o644)
 	}
 	upload(t, s, "app", tree, nil)
