@@ -14,6 +14,9 @@ type Fault struct {
 	// Answer, if set, is given instead of the bridge's. The bridge does not see
 	// the request.
 	Answer *Answer
+	// After, if set, is called when the bridge has carried out the request, before
+	// a Cut at AfterRequest.
+	After func()
 	// Cut ends the exchange early.
 	Cut *Cut
 	// Stream, if set, changes an answer that is a stream of events. Any other

@@ -116,6 +116,18 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestTwiceDoesNotDependOnWhatIsInOneEvent(t *testing.T) {
+	t.Parallel()
+	// "a\nb" in one event, and in two.
+	const end = "event: exit\ndata: {\"exit_code\":0}\n\n"
+	const first, second = "event: stdout\ndata: YQo=\n\n", "event: stdout\ndata: Yg==\n\n"
+	for _, stream := range []string{"event: stdout\ndata: YQpi\n\n" + end, first + second + end} {
+		if got, want := faultproxy.Twice(stream), first+first+second+second+end+end; got != want {
+			t.Errorf("%q twice is %q, want %q", stream, got, want)
+		}
+	}
+}
+
 func TestRulesCountByRoute(t *testing.T) {
 	t.Parallel()
 	proxy, _ := start(t)

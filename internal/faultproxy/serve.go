@@ -62,7 +62,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case fault.Cut != nil:
 		p.hit()
-		p.cut(w, r, resp, *fault.Cut)
+		p.cut(w, r, resp, fault)
 	case fault.Stream != nil && isStream(resp):
 		p.hit()
 		p.change(w, r, resp, *fault.Stream)
@@ -150,10 +150,14 @@ func (p *Proxy) copy(w http.ResponseWriter, r *http.Request, body io.Reader) {
 }
 
 // cut lets a part of the answer pass, or nothing of it.
-func (p *Proxy) cut(w http.ResponseWriter, r *http.Request, resp *http.Response, cut Cut) {
+func (p *Proxy) cut(w http.ResponseWriter, r *http.Request, resp *http.Response, fault Fault) {
+	cut := *fault.Cut
 	if cut.At == AfterRequest || cut.After == 0 {
 		// To the end, so that what was asked for has been done.
 		whole, err := io.ReadAll(resp.Body)
+		if fault.After != nil {
+			fault.After()
+		}
 		if err != nil || cut.At == AfterRequest {
 			p.end(w, r, cut.Way)
 			return

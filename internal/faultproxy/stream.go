@@ -1,6 +1,7 @@
 package faultproxy
 
 import (
+	"encoding/base64"
 	"io"
 	"net/http"
 	"strings"
@@ -60,13 +61,44 @@ func (p *Proxy) pause(r *http.Request, pause time.Duration) bool {
 	return false
 }
 
-// Twice repeats every event.
+// Twice repeats every event, after it has made one event of each line of output:
+// how much the bridge puts into one depends on how fast the command is read.
 func Twice(stream string) string {
 	var b strings.Builder
-	for event := range strings.SplitAfterSeq(stream, "\n\n") {
+	for _, event := range byLine(stream) {
 		b.WriteString(event + event)
 	}
 	return b.String()
+}
+
+// byLine takes a stream apart into events that hold one line of output each.
+func byLine(stream string) []string {
+	var events []string
+	var name, output string
+	flush := func() {
+		for line := range strings.SplitAfterSeq(output, "\n") {
+			if line != "" {
+				events = append(events, name+base64.StdEncoding.EncodeToString([]byte(line))+"\n\n")
+			}
+		}
+		output = ""
+	}
+	for event := range strings.SplitAfterSeq(stream, "\n\n") {
+		head, data, _ := strings.Cut(event, "data: ")
+		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(data))
+		if head+"data: " != name {
+			flush()
+			name = head + "data: "
+		}
+		if !strings.HasPrefix(event, "event: std") || err != nil {
+			flush()
+			events = append(events, event)
+			continue
+		}
+		output += string(decoded)
+	}
+	flush()
+	return events
 }
 
 // Relined writes the same events in the other form that the standard allows:
