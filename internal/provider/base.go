@@ -142,6 +142,19 @@ func (c *connection) nothingRuns(ctx context.Context) (bool, error) {
 	return stats.Assigned == 0, nil
 }
 
+// provenAsleep reports, before something is removed, whether it certainly went
+// with its container: starting one in order to remove something from it would be
+// absurd. If the figures cannot be had, the removal itself tells what is wrong.
+func (c *connection) provenAsleep(ctx context.Context, sandbox *bridge.Sandbox) bool {
+	if sandbox.Awake() {
+		return false
+	}
+
+	none, err := c.nothingRuns(ctx)
+
+	return none && err == nil
+}
+
 // containerLost reports, for a refresh, whether what was done in a container is
 // gone with it: the sandbox has another one now, or none.
 func (c *connection) containerLost(ctx context.Context, sandbox *bridge.Sandbox, instance string) (bool, error) {

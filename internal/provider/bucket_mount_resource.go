@@ -175,12 +175,8 @@ func (r *bucketMountResource) Delete(ctx context.Context, req resource.DeleteReq
 		return
 	}
 
-	// A container that is gone has no mount. If the figures cannot be had, the
-	// sandbox itself tells.
-	if !sandbox.Awake() {
-		if none, err := r.conn.nothingRuns(ctx); none && err == nil {
-			return
-		}
+	if r.conn.provenAsleep(ctx, sandbox) {
+		return
 	}
 
 	err := sandbox.Unmount(ctx, model.MountPath.ValueString(), model.MountID.ValueString(), model.InstanceID.ValueString())

@@ -322,12 +322,8 @@ func (r *directoryResource) Delete(ctx context.Context, req resource.DeleteReque
 		return
 	}
 
-	// Starting a container in order to delete files from it would be absurd. If
-	// the figures cannot be had, the removal itself tells what is wrong.
-	if !sandbox.Awake() {
-		if none, err := r.conn.nothingRuns(ctx); none && err == nil {
-			return
-		}
+	if r.conn.provenAsleep(ctx, sandbox) {
+		return
 	}
 
 	if err := sandbox.RemoveTree(ctx, model.Path.ValueString(), was); err != nil && !bridge.IsAsleep(err) {

@@ -314,30 +314,8 @@ func TestDirectoryRefreshThatMayNotWakeStartsNothing(t *testing.T) {
 			Config:            config,
 			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.occupy()
-				b.local.Sleep(id)
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				plancheck.ExpectEmptyPlan(),
-				b.sentAtPlan("2 GET pool/stats"),
-			),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.local.SleepAll()
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				action(directory, plancheck.ResourceActionCreate),
-				b.sentAtPlan("2 GET pool/stats"),
-			),
-			ConfigStateChecks: []statecheck.StateCheck{b.expectInside(&id, "cat app/file", "file")},
-		},
+		b.asleepUnproven(config, &id),
+		b.asleepProven(config, directory, b.expectInside(&id, "cat app/file", "file")),
 	)
 }
 

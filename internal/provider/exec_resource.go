@@ -150,12 +150,7 @@ func (r *execResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 		return
 	}
 
-	// Starting a container to clear up in it would be absurd. If the figures
-	// cannot be had, the sandbox is asked all the same.
-	lost := false
-	if !sandbox.Awake() {
-		lost, _ = r.conn.nothingRuns(ctx)
-	}
+	lost := r.conn.provenAsleep(ctx, sandbox)
 	if !lost {
 		var err error
 		if lost, err = containerLost(ctx, sandbox, model.InstanceID.ValueString()); err != nil {

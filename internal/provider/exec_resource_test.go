@@ -224,29 +224,8 @@ func TestExecResourceIsLeftAsItIsByARefreshThatMayNotWake(t *testing.T) {
 
 	b.run(
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)}},
-		resource.TestStep{
-			// Another sandbox runs, so the pool's figures prove nothing about this one.
-			PreConfig: func() {
-				b.occupy()
-				b.local.Sleep(sandboxID)
-				b.forget()
-			},
-			Config:           config,
-			ConfigPlanChecks: before(plancheck.ExpectEmptyPlan(), b.sentAtPlan("2 GET pool/stats")),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.local.SleepAll()
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				action(ran, plancheck.ResourceActionCreate),
-				b.sentAtPlan("2 GET pool/stats"),
-				onPlan(func(*tfjson.Plan) error { return b.expectRunning(0) }),
-			),
-			ConfigStateChecks: []statecheck.StateCheck{b.expectRuns(&sandboxID, 1)},
-		},
+		b.asleepUnproven(config, &sandboxID),
+		b.asleepProven(config, ran, b.expectRuns(&sandboxID, 1)),
 	)
 }
 

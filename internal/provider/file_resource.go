@@ -274,12 +274,8 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 		return
 	}
 
-	// Starting a container in order to delete a file from it would be absurd. If
-	// the figures cannot be had, the removal itself tells what is wrong.
-	if !sandbox.Awake() {
-		if none, err := r.conn.nothingRuns(ctx); none && err == nil {
-			return
-		}
+	if r.conn.provenAsleep(ctx, sandbox) {
+		return
 	}
 
 	err := sandbox.Remove(ctx, model.Path.ValueString())

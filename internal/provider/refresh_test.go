@@ -26,40 +26,67 @@ func TestRefreshThatMayNotWakeStartsNothing(t *testing.T) {
 			Config:            config,
 			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
 		},
-		resource.TestStep{
-			// Another sandbox runs, so the pool's figures prove nothing about this one.
-			PreConfig: func() {
-				b.occupy()
-				b.local.Sleep(id)
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				plancheck.ExpectEmptyPlan(),
-				b.sentAtPlan("2 GET pool/stats"),
-				onPlan(func(*tfjson.Plan) error { return b.expectRunning(1) }),
-			),
-		},
-		resource.TestStep{
-			// Nothing runs: that is proof.
-			PreConfig: func() {
-				b.local.SleepAll()
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				action(sandbox, plancheck.ResourceActionUpdate),
-				changes(sandbox, "instance_id"),
-				action(file, plancheck.ResourceActionCreate),
-				b.sentAtPlan("2 GET pool/stats"),
-				onPlan(func(*tfjson.Plan) error { return b.expectRunning(0) }),
-			),
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue(sandbox, tfjsonpath.New("id"), knownvalue.StringFunc(same(&id))),
-				b.expectInside(&id, "cat file", "x"),
-			},
-		},
+		b.asleepUnproven(config, &id),
+		b.asleepProven(config, file,
+			statecheck.ExpectKnownValue(sandbox, tfjsonpath.New("id"), knownvalue.StringFunc(same(&id))),
+			b.expectInside(&id, "cat file", "x"),
+		),
 	)
+}
+
+// asleepUnproven is a step before which the sandbox has fallen asleep while
+// another one runs, so that the pool's figures prove nothing about it. Where a
+// refresh may not wake it, everything is left as it is.
+func (b *testBridge) asleepUnproven(config string, id *string) resource.TestStep {
+	return resource.TestStep{
+		PreConfig: func() {
+			b.occupy()
+			b.local.Sleep(*id)
+			b.forget()
+		},
+		Config: config,
+		ConfigPlanChecks: before(
+			plancheck.ExpectEmptyPlan(),
+			b.sentAtPlan("2 GET pool/stats"),
+			onPlan(func(*tfjson.Plan) error { return b.expectRunning(1) }),
+		),
+	}
+}
+
+// asleepProven is a step before which all sandboxes have fallen asleep: nothing
+// runs, which proves of an object that it is gone.
+func (b *testBridge) asleepProven(config, address string, checks ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{
+		PreConfig: func() {
+			b.local.SleepAll()
+			b.forget()
+		},
+		Config: config,
+		ConfigPlanChecks: before(
+			action(sandbox, plancheck.ResourceActionUpdate),
+			changes(sandbox, "instance_id"),
+			action(address, plancheck.ResourceActionCreate),
+			b.sentAtPlan("2 GET pool/stats"),
+			onPlan(func(*tfjson.Plan) error { return b.expectRunning(0) }),
+		),
+		ConfigStateChecks: checks,
+	}
+}
+
+// destroyedAsleep is a step that destroys one object and its sandbox, which fall
+// asleep after the plan. The object is known to be gone. That the sandbox is
+// cannot be known of its id alone, and its DELETE is the proof.
+func (b *testBridge) destroyedAsleep(config string) resource.TestStep {
+	return resource.TestStep{
+		Config:  config,
+		Destroy: true,
+		ConfigPlanChecks: before(onPlan(func(*tfjson.Plan) error {
+			b.local.SleepAll()
+			b.forget()
+			return nil
+		})),
+		ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("1 DELETE sandbox/:id, 1 GET pool/stats")},
+	}
 }
 
 func (b *testBridge) expectRunning(want int) error {
@@ -77,18 +104,7 @@ func TestDestroyOfWhatSleepsStartsNothing(t *testing.T) {
 
 	b.run(
 		resource.TestStep{Config: config},
-		resource.TestStep{
-			Config:  config,
-			Destroy: true,
-			ConfigPlanChecks: before(onPlan(func(*tfjson.Plan) error {
-				b.local.SleepAll()
-				b.forget()
-				return nil
-			})),
-			// The file is known to be gone. That the sandbox is cannot be known of its
-			// id alone, and its DELETE is the proof.
-			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("1 DELETE sandbox/:id, 1 GET pool/stats")},
-		},
+		b.destroyedAsleep(config),
 	)
 }
 

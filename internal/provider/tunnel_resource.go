@@ -177,13 +177,9 @@ func (r *tunnelResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		return
 	}
 
-	// A container that is gone has no tunnel. If the figures cannot be had, the
-	// sandbox itself tells.
-	if !sandbox.Awake() {
-		if none, err := r.conn.nothingRuns(ctx); none && err == nil {
-			model.warnOfRemains(&resp.Diagnostics)
-			return
-		}
+	if r.conn.provenAsleep(ctx, sandbox) {
+		model.warnOfRemains(&resp.Diagnostics)
+		return
 	}
 
 	err := sandbox.CloseTunnel(ctx, model.Port.ValueInt64(), model.InstanceID.ValueString())

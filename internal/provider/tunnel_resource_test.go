@@ -173,40 +173,9 @@ func TestTunnelOfASleepingSandbox(t *testing.T) {
 			Config:            config,
 			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
 		},
-		resource.TestStep{
-			// Another sandbox runs, so the pool's figures prove nothing about this one.
-			PreConfig: func() {
-				b.occupy()
-				b.local.Sleep(id)
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				plancheck.ExpectEmptyPlan(),
-				b.sentAtPlan("2 GET pool/stats"),
-			),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.local.SleepAll()
-				b.forget()
-			},
-			Config: config,
-			ConfigPlanChecks: before(
-				action(tunnel, plancheck.ResourceActionCreate),
-				b.sentAtPlan("2 GET pool/stats"),
-			),
-		},
-		resource.TestStep{
-			Config:  config,
-			Destroy: true,
-			ConfigPlanChecks: before(onPlan(func(*tfjson.Plan) error {
-				b.local.SleepAll()
-				b.forget()
-				return nil
-			})),
-			ConfigStateChecks: []statecheck.StateCheck{b.sentAtState("1 DELETE sandbox/:id, 1 GET pool/stats")},
-		},
+		b.asleepUnproven(config, &id),
+		b.asleepProven(config, tunnel),
+		b.destroyedAsleep(config),
 	)
 }
 
