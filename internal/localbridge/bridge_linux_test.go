@@ -104,9 +104,9 @@ func TestContainersDieWithTheBridge(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll := []unix.PollFd{{Fd: int32(watch), Events: unix.POLLIN}}
-	n, err := unix.Poll(poll, 10_000)
+	n, err := unix.Poll(poll, 120_000)
 	for errors.Is(err, unix.EINTR) { // a signal of the Go runtime
-		n, err = unix.Poll(poll, 10_000)
+		n, err = unix.Poll(poll, 120_000)
 	}
 	if n != 1 {
 		t.Errorf("the container lives on: %d %v", n, err)
