@@ -326,6 +326,13 @@ func (r *directoryResource) Delete(ctx context.Context, req resource.DeleteReque
 		return
 	}
 
+	// Terraform forgets the private state of what it replaces because it is tainted.
+	// Then nothing tells what was put there. The directory that follows takes it over,
+	// with what the sandbox itself remembers, which must not be forgotten too.
+	if remembered, _ := req.Private.GetKey(ctx, treeKey); len(remembered) == 0 {
+		return
+	}
+
 	if err := sandbox.RemoveTree(ctx, model.Path.ValueString(), was); err != nil && !bridge.IsAsleep(err) {
 		addFailure(&resp.Diagnostics, path.Root("path"), "remove "+model.describe(), err)
 	}

@@ -556,6 +556,38 @@ func TestDirectoryWrittenInPartIsCompletedLater(t *testing.T) {
 	)
 }
 
+// Terraform does not tell a tainted directory's destroy what was put there. Which
+// directories were made for it is known in the sandbox, and must stay known.
+func TestDirectoriesOfATaintedDirectoryAreRemovedLater(t *testing.T) {
+	b := localBridge(t, localbridge.Config{})
+	source := newLocalDirectory(t, "a/b", "locked/c")
+	config := b.config(oneDirectory(source))
+	var sandboxID string
+
+	b.run(
+		resource.TestStep{
+			Config:            b.config(oneSandbox),
+			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
+		},
+		resource.TestStep{
+			PreConfig:   func() { b.lock(sandboxID, "/workspace/app/locked") },
+			Config:      config,
+			ExpectError: regexp.MustCompile(`File operation refused`),
+		},
+		resource.TestStep{
+			PreConfig:        func() { b.unlock(sandboxID, "/workspace/app/locked") },
+			Config:           config,
+			ConfigPlanChecks: before(action(directory, plancheck.ResourceActionReplace)), // tainted
+		},
+		resource.TestStep{
+			PreConfig:         func() { source.remove(t, "a") },
+			Config:            config,
+			ConfigStateChecks: []statecheck.StateCheck{b.expectInside(&sandboxID, "cd app; ls", "locked\n")},
+		},
+		b.stable(config),
+	)
+}
+
 // lock mounts a file system that cannot be written, which is a refusal that
 // nobody in the sandbox can change.
 func (b *testBridge) lock(sandboxID, path string) {
