@@ -14,13 +14,26 @@ group_alive() {
   return 1
 }
 
+# A pipe on which nobody rings, where a script has made one.
+silence=
+
+# pause SECONDS: on that pipe if there is one. It takes no process, and in a sandbox that has no room for another one bash
+# tries for half a minute to start one.
+pause() {
+  if [[ -n $silence ]]; then
+    read -r -t "$1" -u "$silence"
+  else
+    sleep "$1"
+  fi
+}
+
 # stop_group GROUP: ends every process of the group, in good order first and by force after 5 seconds.
 stop_group() {
   local tick
   kill -TERM -- "-$1" 2>/dev/null
   for ((tick = 0; tick < 100; tick++)); do
     group_alive "$1" || return 0
-    sleep 0.05
+    pause 0.05
   done
   kill -KILL -- "-$1" 2>/dev/null
 }

@@ -23,7 +23,7 @@ readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVIS
 
 # The command can find $run, and put there what it likes. It can so spoil its own result, and nothing else: what is read
 # are plain files, never a pipe on which to wait for ever; what is written is opened for reading as well (1<>), which
-# waits for nobody; and the mark of the timeout is a directory.
+# waits for nobody; and of the mark of the timeout only counts that something is there.
 
 timeout=$1 limit=$2 directory=$3 staged=$4 environment_count=$5 argument_count=$6 has_script=$7 has_stdin=$8 reply_limit=$9
 shift 9
@@ -71,6 +71,7 @@ inherit() {
 # variables. It keeps everything in positional parameters, which no variable of the user's can overwrite.
 launch() {
   exec {bell}>&-
+  [[ -z $silence ]] || exec {silence}>&-
   {
     unset LC_ALL OLDPWD
     while [[ -n $1 ]]; do
@@ -139,23 +140,25 @@ supervise() {
   exec {err}> >(keep "$run/err")
   err_reader=$!
   set -m
+  if [[ $timeout != 0 ]]; then
+    # It starts before the command, which may leave no room for another process, and takes none from then on.
+    exec {silence}<> <(:)
+    (
+      read -r -u "$silence" child
+      pause "$timeout"
+      (($? > 128)) || exit
+      : 1<>"$run/timed_out"
+      stop_group "$child"
+    ) {out}>&- {err}>&- &
+    timer=$!
+  fi
   (launch "${environment[@]}" "" "${arguments[@]}") <"$input" >&"$out" 2>&"$err" {out}>&- {err}>&- &
   child=$!
   exec {out}>&- {err}>&-
+  [[ $timeout == 0 ]] || printf '%s\n' "$child" >&"$silence"
   printf '%s\n' "$child" 1<>"$run/group"
   # Whoever cancelled it before there was a group to be seen relies on this (cancel.sh).
   [[ ! -d $run/cancelled ]] || stop_group "$child"
-  if [[ $timeout != 0 ]]; then
-    (
-      # A pipe on which nobody rings, so that a command that kills every "sleep" does not end the time.
-      exec {silence}<> <(:)
-      read -r -t "$timeout" -u "$silence"
-      (($? > 128)) || exit
-      mkdir -- "$run/timed_out" 2>/dev/null
-      stop_group "$child"
-    ) &
-    timer=$!
-  fi
   wait "$child"
   code=$?
   if [[ $timeout != 0 ]]; then
