@@ -27,6 +27,9 @@ func TestFileKeyKeepsNamesApart(t *testing.T) {
 		if got := fileKey(path); got != want {
 			t.Errorf("%q: got %s, want %s", path, got, want)
 		}
+		if got := keyFile(want); got != path {
+			t.Errorf("%s: got %q, want %q", want, got, path)
+		}
 	}
 }
 

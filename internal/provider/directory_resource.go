@@ -137,8 +137,9 @@ func (r *directoryResource) Create(ctx context.Context, req resource.CreateReque
 	case !resp.Diagnostics.HasError():
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	case begun:
-		// Kept, and marked by Terraform as tainted, so that it is cleared away.
-		model.Files, model.SHA256, model.Revision = types.MapNull(types.StringType), types.StringNull(), types.StringNull()
+		// Kept, and marked by Terraform as tainted, so that it is cleared away, with
+		// the files that may be there.
+		model.SHA256, model.Revision = types.StringNull(), types.StringNull()
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}
 }
@@ -289,6 +290,7 @@ func (r *directoryResource) upload(
 
 	case errors.As(err, &incomplete):
 		addFailure(diags, path.Root("path"), "write "+model.describe(), err)
+		model.hold(local.Tree)
 		diags.Append(rememberTree(ctx, private, eitherTree(was, local.Tree))...)
 		return true
 
@@ -306,7 +308,7 @@ func addDirectoryChanged(diags *diag.Diagnostics, what string) {
 func (r *directoryResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var model directoryModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
-	was, diags := recallTree(ctx, req.Private)
+	was, diags := model.lastPut(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	limit, diags := model.Timeouts.Delete(ctx, defaultFileTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -323,13 +325,6 @@ func (r *directoryResource) Delete(ctx context.Context, req resource.DeleteReque
 	}
 
 	if r.conn.provenAsleep(ctx, sandbox) {
-		return
-	}
-
-	// Terraform forgets the private state of what it replaces because it is tainted.
-	// Then nothing tells what was put there. The directory that follows takes it over,
-	// with what the sandbox itself remembers, which must not be forgotten too.
-	if remembered, _ := req.Private.GetKey(ctx, treeKey); len(remembered) == 0 {
 		return
 	}
 

@@ -556,11 +556,11 @@ func TestDirectoryWrittenInPartIsCompletedLater(t *testing.T) {
 	)
 }
 
-// Terraform does not tell a tainted directory's destroy what was put there. Which
-// directories were made for it is known in the sandbox, and must stay known.
-func TestDirectoriesOfATaintedDirectoryAreRemovedLater(t *testing.T) {
+// Terraform keeps the private state of a tainted resource from its destroy. What
+// was put into the sandbox goes all the same.
+func TestTaintedDirectoryIsClearedAway(t *testing.T) {
 	b := localBridge(t, localbridge.Config{})
-	source := newLocalDirectory(t, "a/b", "locked/c")
+	source := newLocalDirectory(t, "a/b", "locked/c", `"quoted`)
 	config := b.config(oneDirectory(source))
 	var sandboxID string
 
@@ -575,13 +575,12 @@ func TestDirectoriesOfATaintedDirectoryAreRemovedLater(t *testing.T) {
 			ExpectError: regexp.MustCompile(`File operation refused`),
 		},
 		resource.TestStep{
-			PreConfig:        func() { b.unlock(sandboxID, "/workspace/app/locked") },
-			Config:           config,
-			ConfigPlanChecks: before(action(directory, plancheck.ResourceActionReplace)), // tainted
-		},
-		resource.TestStep{
-			PreConfig:         func() { source.remove(t, "a") },
+			PreConfig: func() {
+				b.unlock(sandboxID, "/workspace/app/locked")
+				source.remove(t, "a", `"quoted`)
+			},
 			Config:            config,
+			ConfigPlanChecks:  before(action(directory, plancheck.ResourceActionReplace)), // tainted
 			ConfigStateChecks: []statecheck.StateCheck{b.expectInside(&sandboxID, "cd app; ls", "locked\n")},
 		},
 		b.stable(config),

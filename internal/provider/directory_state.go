@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -65,6 +66,32 @@ func fileKey(path string) string {
 	return path
 }
 
+// filesTree is a tree of these files and the directories that they are in.
+func filesTree(files types.Map) bridge.Tree {
+	var tree bridge.Tree
+	directories := map[string]bool{".": true}
+	for key := range files.Elements() {
+		file := keyFile(key)
+		tree = append(tree, bridge.TreeEntry{Path: file, Kind: bridge.KindFile})
+		for up := path.Dir(file); !directories[up]; up = path.Dir(up) {
+			directories[up] = true
+			tree = append(tree, bridge.TreeEntry{Path: up, Kind: bridge.KindDirectory})
+		}
+	}
+	tree.Sort()
+
+	return tree
+}
+
+// keyFile is the path that fileKey has written.
+func keyFile(key string) string {
+	if file, err := strconv.Unquote(key); err == nil && strings.HasPrefix(key, `"`) {
+		return file
+	}
+
+	return key
+}
+
 // rememberTree records what was put into the sandbox.
 func rememberTree(ctx context.Context, private privateState, tree bridge.Tree) diag.Diagnostics {
 	// Names may be any bytes, and JSON has only text: as bytes they are base64.
@@ -98,6 +125,18 @@ func recallTree(ctx context.Context, private privateReader) (bridge.Tree, diag.D
 	}
 
 	return tree, diags
+}
+
+// lastPut is, for a destroy, what was put into the sandbox. Terraform forgets the
+// private state of what it replaces because it is tainted. What is left then are
+// the files that a refresh has seen, or that may be there.
+func (m *directoryModel) lastPut(ctx context.Context, private privateReader) (bridge.Tree, diag.Diagnostics) {
+	remembered, diags := private.GetKey(ctx, treeKey)
+	if len(remembered) == 0 {
+		return filesTree(m.Files), diags
+	}
+
+	return recallTree(ctx, private)
 }
 
 // stillThere is the part of a tree that a refresh has found in its place. What
