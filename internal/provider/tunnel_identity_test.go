@@ -13,7 +13,7 @@ import (
 
 // The address of a tunnel that is adopted is the one that it had.
 func TestTunnelIsImportedByItsIdentity(t *testing.T) {
-	b := anyBridge(t)
+	b := bridgeWithTunnels(t)
 	var id, url string
 
 	resource.Test(t, resource.TestCase{
