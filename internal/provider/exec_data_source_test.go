@@ -253,7 +253,7 @@ func TestExecSecretsAreNotInCommandLines(t *testing.T) {
 
 	b.run(resource.TestStep{
 		Config: b.config(oneSandbox + execBlock("test",
-			set("script", `for c in /proc/[0-9]*/cmdline; do tr '\0' ' ' < "$c"; echo; done; cat > /dev/null`),
+			set("script", `for c in /proc/[0-9]*/cmdline; do tr '\0' ' ' < "$c" || true; echo; done; cat > /dev/null`),
 			`environment = { TOKEN = "env-secret-1" }`, `stdin = "stdin-secret-2"`)),
 		ConfigStateChecks: []statecheck.StateCheck{
 			statecheck.ExpectKnownValue("data.cloudflaresandbox_exec.test", tfjsonpath.New("stdout"),

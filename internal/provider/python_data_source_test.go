@@ -286,8 +286,8 @@ func TestPythonCodeIsInNoCommandLine(t *testing.T) {
 
 	b.run(resource.TestStep{
 		Config: b.config(oneSandbox + pythonBlock("test", `# code-secret-1
-import glob
-"".join(open(path).read() for path in glob.glob("/proc/[0-9]*/cmdline"))`, `environment = { TOKEN = "env-secret-2" }`, `stdin = "stdin-secret-3"`)),
+import subprocess
+subprocess.run("cat /proc/[0-9]*/cmdline", shell=True, capture_output=True, text=True).stdout`, `environment = { TOKEN = "env-secret-2" }`, `stdin = "stdin-secret-3"`)),
 		ConfigStateChecks: []statecheck.StateCheck{
 			statecheck.ExpectKnownValue("data.cloudflaresandbox_python.test", tfjsonpath.New("result"),
 				knownvalue.StringFunc(func(processes string) error { return lacksAny(processes, secrets...) })),
