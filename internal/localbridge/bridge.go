@@ -202,6 +202,21 @@ func (b *Bridge) Processes(id string) ([]string, error) {
 	return c.processes(c.operation())
 }
 
+// Inside runs a script of bash in the id's container and returns what it prints,
+// past the HTTP interface and its log. A script that fails is an error. It starts
+// no container.
+func (b *Bridge) Inside(id, script string) (string, error) {
+	c := b.pool.find(id)
+	if c == nil {
+		return "", fmt.Errorf("sandbox %s has no container", id)
+	}
+	result, err := c.run(c.operation(), script)
+	if err == nil && result.code != 0 {
+		err = fmt.Errorf("exit code %d: %s", result.code, result.stderr)
+	}
+	return string(result.stdout), err
+}
+
 func randomHex(bytes int) string {
 	buffer := make([]byte, bytes)
 	_, _ = rand.Read(buffer) // never fails, by its documentation

@@ -239,3 +239,21 @@ func TestOutputsAreSockets(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestInsideRunsPastTheLog(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{})
+	if output, err := c.bridge.Inside("a", "echo no"); err == nil {
+		t.Errorf("without a container: %q", output)
+	}
+	c.exec("a", "true")
+	if output, err := c.bridge.Inside("a", "pwd; echo to >&2"); output != "/workspace\n" || err != nil {
+		t.Errorf("got %q, %v", output, err)
+	}
+	if _, err := c.bridge.Inside("a", "echo why >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit code 3: why") {
+		t.Errorf("got %v", err)
+	}
+	if log := c.bridge.CommandLog(); len(log) != 1 {
+		t.Errorf("logged: %q", log)
+	}
+}

@@ -109,20 +109,23 @@ func (w *world) settle(ctx context.Context) error {
 	return err
 }
 
-// inside runs a script in the sandbox and returns what it prints.
+// inside runs a script in the sandbox, and starts a container if there is none.
+// It returns what the script prints.
 func (w *world) inside(ctx context.Context, script string) (string, error) {
-	sandbox, err := w.direct(w.sandbox)
-	if err != nil {
-		return "", err
+	if !slices.Contains(w.local.Running(), w.sandbox) {
+		sandbox, err := w.direct(w.sandbox)
+		if err != nil {
+			return "", err
+		}
+		if _, err := sandbox.Start(ctx); err != nil {
+			return "", fmt.Errorf("inside: %w", err)
+		}
 	}
-	result, err := sandbox.Run(ctx, bridge.Command{Argv: []string{"bash", "-c", script}, Timeout: time.Minute})
+	output, err := w.local.Inside(w.sandbox, script)
 	if err != nil {
 		return "", fmt.Errorf("inside: %w", err)
 	}
-	if result.ExitCode != 0 {
-		return "", fmt.Errorf("inside: exit code %d: %s", result.ExitCode, result.Stderr)
-	}
-	return strings.TrimSpace(string(result.Stdout)), nil
+	return strings.TrimSpace(output), nil
 }
 
 // instance is the container that runs a sandbox, "" for none; it starts none.
