@@ -137,7 +137,7 @@ func TestArchiveOfAllOrAPart(t *testing.T) {
 func TestArchiveThatIsThereIsNotTransferredAgain(t *testing.T) {
 	b := anyBridge(t)
 	output := filepath.Join(t.TempDir(), "archive.tar.gz")
-	config := b.config(oneFile(`path = "file"`, set("content_base64", base64Of(randomBytes(1, 1<<20)))) +
+	config := b.config(oneFile(`path = "file"`, set("source", localFile(t, randomBytes(1, 1<<20)))) +
 		archiveBlock(set("output_path", output), "depends_on = [cloudflaresandbox_file.test]"))
 	var first time.Time
 

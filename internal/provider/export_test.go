@@ -8,6 +8,8 @@ import (
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
+func init() { secretIterations /= 100 }
+
 // NewTuned is New for tests that make requests fail: tune may shorten the waits
 // of the bridge's client, which no user can set.
 func NewTuned(tune func(*bridge.Config)) func() provider.Provider {
