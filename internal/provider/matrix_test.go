@@ -11,6 +11,13 @@ import (
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
+// The matrix has a row for each operation (matrix_operations_test.go) of each
+// object (matrix_subjects*_test.go) and a column for each fault
+// (matrix_faults_test.go, matrix_loss_test.go). A cell is tried in a world of its
+// own (matrix_bench_test.go, matrix_world_test.go), by a small Terraform that
+// speaks the provider's protocol (matrix_core*_test.go). What comes of it has a
+// name (matrix_outcomes_test.go) and a place on a page (matrix_page_test.go).
+
 // matrixVariable says how much of the matrix is tried: "full" for all of it, or
 // "write" to write the page about it as well. Otherwise it is a selection.
 const matrixVariable = "FAULT_MATRIX"
