@@ -41,7 +41,7 @@ type Command struct {
 	// Confidential says that Argv may not stand in the container's log, as Script, Stdin and the values of Environment
 	// never do.
 	Confidential bool
-	// Instance is the container that it is meant for; "" for the one that this process works with.
+	// Instance is the container that it is meant for; "" for that of [Sandbox.Wake].
 	Instance string
 	// Heartbeat, if set, is called at every sign of life while the command runs, which is every 10 seconds.
 	Heartbeat func()

@@ -161,7 +161,7 @@ func TestChangesRefuseAFreshContainer(t *testing.T) {
 			if err := change(t.Context(), s); !errors.As(err, &recycled) {
 				t.Fatalf("got %v, want a recycled container", err)
 			}
-			if got := inside(t, s, "ls -A"); got != "" {
+			if got := inside(t, handle(t, on.client(t), s.ID()), "ls -A"); got != "" {
 				t.Errorf("in the fresh container: %s", got)
 			}
 		})

@@ -32,7 +32,10 @@ func (s *Sandbox) Run(ctx context.Context, command Command) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if command.Instance != "" && command.Instance != instance {
+	if command.Instance == "" {
+		command.Instance = s.firstInstance()
+	}
+	if command.Instance != instance {
 		return nil, &RecycledError{ID: s.id, Expected: command.Instance, Actual: instance}
 	}
 	r := newRun(s, command, instance)

@@ -341,7 +341,7 @@ func TestTreeRefusesAReplacedContainer(t *testing.T) {
 	if !errors.As(err, &recycled) {
 		t.Errorf("got %v", err)
 	}
-	if got := inside(t, s, "ls -A"); got != "" {
+	if got := inside(t, handle(t, on.client(t), s.ID()), "ls -A"); got != "" {
 		t.Errorf("in the new container: %s", got)
 	}
 	info, err := s.InspectTree(t.Context(), "app", tree.Tree)

@@ -2,8 +2,8 @@ package bridge
 
 import "context"
 
-// Wake returns the instance to work with. It asks the sandbox only if it has not been heard of lately, starting a
-// container if there is none. A [Command] that names the instance runs in this container or not at all.
+// Wake returns the instance that commands run in. It asks the sandbox only if it has not been heard of lately, starting a
+// container if there is none.
 //
 // Once the container has been replaced under this process, by a crash or during a long pause, it is a [*RecycledError] for
 // good: what was done in the first one is gone, and a command that relies on it must not run in an empty one.

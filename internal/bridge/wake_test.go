@@ -26,5 +26,8 @@ func TestWakeRefusesAContainerThatCameAfterTheFirst(t *testing.T) {
 		if _, err := s.Wake(t.Context()); !errors.As(err, &recycled) || recycled.Expected != first || recycled.Actual != second {
 			t.Errorf("got %v", err)
 		}
+		if _, err := s.Run(t.Context(), shell("true")); !errors.As(err, &recycled) || recycled.Expected != first || recycled.Actual != second {
+			t.Errorf("a command: %v", err)
+		}
 	}
 }

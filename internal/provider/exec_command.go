@@ -105,12 +105,7 @@ func (m *commandModel) run(ctx context.Context, conn *connection, e execution) (
 	command.Instance, command.Confidential, command.Heartbeat = e.instance, e.confidential, e.heartbeat
 
 	o := outcome{shown: redactor(command)}
-	if command.Instance == "" {
-		command.Instance, o.err = sandbox.Wake(ctx)
-	}
-	if o.err == nil {
-		o.result, o.err = sandbox.Run(ctx, command)
-	}
+	o.result, o.err = sandbox.Run(ctx, command)
 	switch {
 	case o.err != nil:
 		m.addRunFailure(&diags, e, o)

@@ -58,14 +58,7 @@ func (m *pythonModel) run(ctx context.Context, conn *connection) diag.Diagnostic
 	}
 	shown := redactor(command)
 
-	ctx = conn.mask(ctx)
-	var (
-		result *bridge.PythonResult
-		err    error
-	)
-	if command.Instance, err = sandbox.Wake(ctx); err == nil {
-		result, err = sandbox.RunPython(ctx, m.Code.ValueString(), command)
-	}
+	result, err := sandbox.RunPython(conn.mask(ctx), m.Code.ValueString(), command)
 	if err != nil {
 		m.addRunFailure(&diags, shown, err)
 		return diags
