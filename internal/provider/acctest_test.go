@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -16,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
-	"terraform-provider-cloudflaresandbox/internal/bridge"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 	"terraform-provider-cloudflaresandbox/internal/provider"
 )
@@ -147,64 +145,13 @@ const oneSandbox = `
 resource "cloudflaresandbox_sandbox" "test" {}
 `
 
-// direct is a client past the recorder. It is a new one each time: one that has
-// seen a container before would take the next for a fault.
-func (b *testBridge) direct() (*bridge.Client, error) {
-	return bridge.New(bridge.Config{URL: b.target, Key: b.key})
-}
-
-// inside runs a script in a sandbox as somebody there would, and returns what
-// it prints.
-func (b *testBridge) inside(sandboxID, script string) string {
-	b.t.Helper()
-
-	output, err := b.tryInside(sandboxID, script)
-	if err != nil {
-		b.t.Fatal(err)
+// onlySandbox is the step that makes the sandbox and nothing else, and notes its
+// id.
+func (b *testBridge) onlySandbox(id *string) resource.TestStep {
+	return resource.TestStep{
+		Config:            b.config(oneSandbox),
+		ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", id)},
 	}
-
-	return output
-}
-
-func (b *testBridge) tryInside(sandboxID, script string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	client, err := b.direct()
-	if err != nil {
-		return "", err
-	}
-	sandbox, err := client.Sandbox(sandboxID)
-	if err != nil {
-		return "", err
-	}
-
-	result, err := sandbox.Run(ctx, bridge.Command{Argv: []string{"bash", "-e"}, Script: script, Timeout: time.Minute})
-	if err != nil {
-		return "", fmt.Errorf("run %q inside: %w", script, err)
-	}
-	if result.ExitCode != 0 {
-		return "", fmt.Errorf("run %q inside: exit code %d: %s", script, result.ExitCode, result.Stderr)
-	}
-
-	return string(result.Stdout), nil
-}
-
-// occupy starts the container of a sandbox that Terraform knows nothing of.
-func (b *testBridge) occupy() string {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	id, err := client.CreateSandbox(b.t.Context())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.inside(id, "true")
-
-	return id
 }
 
 // expectInside checks what a script prints in the sandbox.

@@ -242,10 +242,7 @@ func TestArchiveThatCannotBeMadeOrWrittenLeavesTheOldOne(t *testing.T) {
 			var id string
 
 			b.run(
-				resource.TestStep{
-					Config:            b.config(oneSandbox),
-					ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-				},
+				b.onlySandbox(&id),
 				resource.TestStep{
 					PreConfig:   func() { b.inside(id, "mkdir closed; chmod 0 closed") },
 					Config:      b.config(oneSandbox + archiveBlock(c.attributes...)),

@@ -61,10 +61,7 @@ func (b *testBridge) store() string {
 // it where the bridge really mounts.
 func (b *testBridge) withStore(id *string) []resource.TestStep {
 	return []resource.TestStep{
-		{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", id)},
-		},
+		b.onlySandbox(id),
 		{
 			PreConfig: func() { b.startStore(*id) },
 			Config:    b.config(oneSandbox),

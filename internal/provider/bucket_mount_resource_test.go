@@ -1,9 +1,7 @@
 package provider_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -134,9 +132,11 @@ func TestBucketMountThatWasReplacedIsLeftAlone(t *testing.T) {
 		resource.TestStep{Config: b.config(b.oneMount(`mount_path = "data"`))},
 		resource.TestStep{
 			PreConfig: func() {
-				b.post(id, "unmount", `{"mountPath":"/workspace/data"}`)
-				b.post(id, "mount", fmt.Sprintf(`{"bucket":"bucket","mountPath":"/workspace/data","options":{"endpoint":%q,`+
-					`"s3fsOptions":["fsname=other"],"credentials":{"accessKeyId":"a","secretAccessKey":"s"}}}`, b.store()))
+				b.post(id, "unmount", map[string]any{"mountPath": "/workspace/data"})
+				b.post(id, "mount", map[string]any{"bucket": "bucket", "mountPath": "/workspace/data", "options": map[string]any{
+					"endpoint": b.store(), "s3fsOptions": []string{"fsname=other"},
+					"credentials": map[string]any{"accessKeyId": "a", "secretAccessKey": "s"},
+				}})
 			},
 			Config:           b.config(b.oneMount(`mount_path = "data"`)),
 			ConfigPlanChecks: before(action(mount, plancheck.ResourceActionCreate)),
@@ -147,26 +147,6 @@ func TestBucketMountThatWasReplacedIsLeftAlone(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{b.expectInside(&id, `grep -c " - [a-z.0-9]* other " /proc/self/mountinfo`, "1\n")},
 		},
 	)...)
-}
-
-// post sends the bridge a request that the provider knows nothing of.
-func (b *testBridge) post(sandboxID, route, body string) {
-	b.t.Helper()
-
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
-		b.target+"/v1/sandbox/"+sandboxID+"/"+route, strings.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+b.key)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		b.t.Fatalf("POST %s: %s", route, response.Status)
-	}
 }
 
 func TestBucketMountOfASleepingSandbox(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
-	"terraform-provider-cloudflaresandbox/internal/bridge"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
@@ -414,10 +413,7 @@ func TestDirectoryInTheWayOfAFileIsAnErrorAtPathAndChangesNothing(t *testing.T) 
 	var sandboxID string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
+		b.onlySandbox(&sandboxID),
 		resource.TestStep{
 			PreConfig:   func() { b.inside(sandboxID, "mkdir -p app/taken; echo mine > app/taken/mine") },
 			Config:      b.config(oneDirectory(source)),
@@ -438,10 +434,7 @@ func TestDirectoryNeverWritesThroughPlantedLinks(t *testing.T) {
 	var sandboxID string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
+		b.onlySandbox(&sandboxID),
 		resource.TestStep{
 			PreConfig: func() {
 				b.inside(sandboxID, "mkdir -p app /tmp/out/er; echo kept > /tmp/out/er/file; ln -s /tmp/out app/deep; ln -s /tmp/out/er/file app/file")
@@ -503,127 +496,4 @@ func TestDirectoryImportSaysWhyNot(t *testing.T) {
 		ImportStateId: "abc/workspace/app",
 		ExpectError:   regexp.MustCompile(`(?s)cannot be imported.*Declare it`),
 	})
-}
-
-// What was written in part is remembered, so that the next apply completes it
-// and a destroy clears it away.
-func TestDirectoryWrittenInPartIsCompletedLater(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
-	source := newLocalDirectory(t, "a", "locked/b")
-	config := b.config(oneDirectory(source))
-	var sandboxID string
-	refused := regexp.MustCompile(`(?s)File operation refused.*path\s+= "app".*part\s+of\s+it\s+may\s+be\s+there.*Read-only`)
-
-	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
-		resource.TestStep{
-			PreConfig:   func() { b.lock(sandboxID, "/workspace/app/locked") },
-			Config:      config,
-			ExpectError: refused,
-		},
-		resource.TestStep{
-			PreConfig:        func() { b.unlock(sandboxID, "/workspace/app/locked") },
-			Config:           config,
-			ConfigPlanChecks: before(action(directory, plancheck.ResourceActionReplace)), // tainted
-			ConfigStateChecks: []statecheck.StateCheck{
-				b.expectInside(&sandboxID, "cd app; cat a locked/b", "alocked/b"),
-			},
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.lock(sandboxID, "/workspace/app/later")
-				source.add(t, "later/c", "new")
-				source.remove(t, "a")
-			},
-			Config:      config,
-			ExpectError: refused,
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.unlock(sandboxID, "/workspace/app/later")
-				source.remove(t, "later", "new")
-			},
-			Config:           config,
-			ConfigPlanChecks: before(action(directory, plancheck.ResourceActionUpdate)),
-			ConfigStateChecks: []statecheck.StateCheck{
-				b.expectInside(&sandboxID, "cd app; find . -type f", "./locked/b\n"),
-			},
-		},
-		b.stable(config),
-	)
-}
-
-// Terraform keeps the private state of a tainted resource from its destroy. What
-// was put into the sandbox goes all the same.
-func TestTaintedDirectoryIsClearedAway(t *testing.T) {
-	b := localBridge(t, localbridge.Config{})
-	source := newLocalDirectory(t, "a/b", "locked/c", `"quoted`)
-	config := b.config(oneDirectory(source))
-	var sandboxID string
-
-	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
-		resource.TestStep{
-			PreConfig:   func() { b.lock(sandboxID, "/workspace/app/locked") },
-			Config:      config,
-			ExpectError: regexp.MustCompile(`File operation refused`),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				b.unlock(sandboxID, "/workspace/app/locked")
-				source.remove(t, "a", `"quoted`)
-			},
-			Config:            config,
-			ConfigPlanChecks:  before(action(directory, plancheck.ResourceActionReplace)), // tainted
-			ConfigStateChecks: []statecheck.StateCheck{b.expectInside(&sandboxID, "cd app; ls", "locked\n")},
-		},
-		b.stable(config),
-	)
-}
-
-// lock mounts a file system that cannot be written, which is a refusal that
-// nobody in the sandbox can change.
-func (b *testBridge) lock(sandboxID, path string) {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	sandbox, err := client.Sandbox(sandboxID)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := sandbox.Mount(b.t.Context(), bridge.MountRequest{
-		Path: path, Bucket: "bucket", Endpoint: "https://bucket.example", ReadOnly: true,
-		Credentials: &bridge.MountCredentials{AccessKeyID: "none", SecretAccessKey: "none"},
-	}); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *testBridge) unlock(sandboxID, path string) {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	sandbox, err := client.Sandbox(sandboxID)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	info, err := sandbox.LookAtMount(b.t.Context(), path)
-	if err == nil {
-		err = sandbox.Unmount(b.t.Context(), path, info.Source, info.Instance)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
 }

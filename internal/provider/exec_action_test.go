@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"regexp"
@@ -16,29 +15,6 @@ func script(sandboxID, text string) map[string]tftypes.Value {
 	return map[string]tftypes.Value{
 		"sandbox_id": tftypes.NewValue(tftypes.String, sandboxID),
 		"script":     tftypes.NewValue(tftypes.String, text),
-	}
-}
-
-// sandbox is one that Terraform knows nothing of, for the time of the test.
-func (b *testBridge) sandbox() string {
-	b.t.Helper()
-
-	id := b.occupy()
-	b.t.Cleanup(func() { b.lose(id) })
-
-	return id
-}
-
-// lose ends the container of a sandbox, with all that is in it.
-func (b *testBridge) lose(id string) {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err == nil {
-		err = client.DestroySandbox(context.WithoutCancel(b.t.Context()), id)
-	}
-	if err != nil {
-		b.t.Error(err)
 	}
 }
 

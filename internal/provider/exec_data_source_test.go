@@ -135,10 +135,7 @@ func TestExecFirstWordIsAProgram(t *testing.T) {
 	}
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
+		b.onlySandbox(&sandboxID),
 		resource.TestStep{
 			PreConfig: func() {
 				b.inside(sandboxID, `for word in FOO=1 cd if; do printf '#!/bin/sh\necho "${0##*/} $*"\n' > "./$word"; chmod +x "./$word"; done`)
@@ -230,10 +227,7 @@ func TestExecLeavesNoProcessAfterATimeout(t *testing.T) {
 	var sandboxID string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
+		b.onlySandbox(&sandboxID),
 		resource.TestStep{
 			Config: b.config(oneSandbox + execBlock("test", `timeout = "700ms"`,
 				command("bash", "-c", "trap '' TERM; sleep 301 & sleep 302 & wait; sleep 303"))),

@@ -1,8 +1,6 @@
 package provider_test
 
 import (
-	"archive/zip"
-	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -124,7 +122,7 @@ func TestExecEphemeralLeavesNoTraceOfSecrets(t *testing.T) {
 	outputs := []string{
 		traced.must("plan", "-out=plan"), traced.must("apply", "plan"), traced.must("plan", "-out=second"), traced.must("show", "second"),
 	}
-	outputs = append(outputs, unzipped(t, filepath.Join(c.dir, "plan")), unzipped(t, filepath.Join(c.dir, "second")),
+	outputs = append(outputs, planMembers(t, filepath.Join(c.dir, "plan")), planMembers(t, filepath.Join(c.dir, "second")),
 		readFile(t, filepath.Join(c.dir, "terraform.tfstate")))
 	if b.local != nil {
 		outputs = append(outputs, strings.Join(b.local.CommandLog(), "\n"))
@@ -140,28 +138,4 @@ func TestExecEphemeralLeavesNoTraceOfSecrets(t *testing.T) {
 	if got := b.inside(c.outputs()["id"], "cat answer"); got != input+answer {
 		t.Errorf("the file has %q", got)
 	}
-}
-
-// unzipped is all that a plan file holds.
-func unzipped(t *testing.T, path string) string {
-	t.Helper()
-
-	archive, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer archive.Close()
-
-	var all strings.Builder
-	for _, entry := range archive.File {
-		content, err := entry.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(&all, content); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	return all.String()
 }

@@ -93,10 +93,7 @@ func TestFileDataSourceFollowsLinks(t *testing.T) {
 	var id string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-		},
+		b.onlySandbox(&id),
 		resource.TestStep{
 			PreConfig: func() { b.inside(id, "echo target >target; ln -s target link") },
 			Config:    b.config(oneSandbox + fileDataBlock("test", `path = "/workspace/./link"`)),
@@ -224,10 +221,7 @@ func TestFileDataSourceTransfersNothingOfAFileThatIsTooLarge(t *testing.T) {
 	var id string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-		},
+		b.onlySandbox(&id),
 		resource.TestStep{
 			PreConfig: func() {
 				b.inside(id, "head -c 4000001 /dev/urandom >large")

@@ -20,10 +20,7 @@ func TestFileReplacesWhatIsAtThePath(t *testing.T) {
 	var sandboxID string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
+		b.onlySandbox(&sandboxID),
 		resource.TestStep{
 			PreConfig: func() {
 				b.inside(sandboxID, "echo old > file; chmod 0700 file; echo kept > target; ln -s target link; ln -s nowhere dangling")
@@ -69,10 +66,7 @@ func (b *testBridge) expectWriteError(prepare, path, message, look, want string)
 	var sandboxID string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &sandboxID)},
-		},
+		b.onlySandbox(&sandboxID),
 		resource.TestStep{
 			PreConfig:   func() { b.inside(sandboxID, prepare) },
 			Config:      b.config(oneFile(set("path", path), `content = "new"`)),

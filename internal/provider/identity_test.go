@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"testing"
@@ -32,7 +31,7 @@ func (b *testBridge) runWithIdentity(steps ...resource.TestStep) {
 func TestSandboxIsImportedByIdentity(t *testing.T) {
 	b := anyBridge(t)
 	id := b.occupy()
-	t.Cleanup(func() { b.discard(id) })
+	t.Cleanup(func() { b.lose(id) })
 
 	b.runWithIdentity(resource.TestStep{
 		Config: b.config(oneSandbox + fmt.Sprintf(`
@@ -189,7 +188,7 @@ func TestIdentityIsTheSameWhateverItWasImportedBy(t *testing.T) {
 			t.Errorf("%s: read as %v, want %v", c.name, got, c.want)
 		}
 	}
-	b.discard(id)
+	b.lose(id)
 }
 
 // What is gone is taken out of the state, with or without an identity.
@@ -213,20 +212,7 @@ func TestReadOfAFileThatIsGoneNeedsNoIdentity(t *testing.T) {
 	if gone, err := read.NewState.IsNull(); err != nil || !gone {
 		t.Errorf("the state is kept: %v", err)
 	}
-	b.discard(id)
-}
-
-// discard destroys a sandbox that Terraform knows nothing of.
-func (b *testBridge) discard(id string) {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := client.DestroySandbox(context.WithoutCancel(b.t.Context()), id); err != nil {
-		b.t.Error(err)
-	}
+	b.lose(id)
 }
 
 func TestRenamedResourcesAreNotTouched(t *testing.T) {

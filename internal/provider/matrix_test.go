@@ -11,12 +11,13 @@ import (
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
-// The matrix has a row for each operation (matrix_operations_test.go) of each
-// object (matrix_subjects*_test.go) and a column for each fault
-// (matrix_faults_test.go, matrix_loss_test.go). A cell is tried in a world of its
-// own (matrix_bench_test.go, matrix_world_test.go), by a small Terraform that
-// speaks the provider's protocol (matrix_core*_test.go). What comes of it has a
-// name (matrix_outcomes_test.go) and a place on a page (matrix_page_test.go).
+// The matrix has a row (matrix_rows_test.go) for each operation of each object
+// (matrix_operations_test.go, matrix_resources_test.go, matrix_stateless_test.go)
+// and a column for each fault (matrix_faults_test.go, matrix_loss_test.go). A cell
+// is tried in a world of its own (matrix_bench_test.go, matrix_world_test.go), by
+// a small Terraform that speaks the provider's protocol (matrix_core*_test.go).
+// What comes of it has a name (matrix_outcomes_test.go) and a place on a page
+// (matrix_page_test.go).
 
 // matrixVariable says how much of the matrix is tried: "full" for all of it, or
 // "write" to write the page about it as well. Otherwise it is a selection.
@@ -29,17 +30,8 @@ const matrixCellsVariable = "FAULT_CELLS"
 // newBench starts a bridge for cells, which share it.
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	localOnly(t)
 
-	local, err := localbridge.Start(t.Context(), localbridge.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := local.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	local := localBridge(t, localbridge.Config{}).local
 	c, err := newCore(t.Context(), local.URL(), local.Key(), nil, quick)
 	if err != nil {
 		t.Fatal(err)
@@ -134,8 +126,9 @@ func TestEveryOperationUnderEveryFault(t *testing.T) {
 // selection.
 func underFaults(usual []cell, all bool) []cell {
 	var cells []cell
+	faults := allFaults()
 	for row, c := range usual {
-		for column, f := range allFaults() {
+		for column, f := range faults {
 			c.fault = f
 			for c.n = 1; c.n <= c.usual; c.n++ {
 				for _, c.forGood = range []bool{false, true} {

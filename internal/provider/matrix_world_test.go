@@ -101,7 +101,12 @@ func (w *world) settle(ctx context.Context) error {
 	if w.sandbox, err = client.CreateSandbox(ctx); err != nil {
 		return err
 	}
-	sandbox, err := client.Sandbox(w.sandbox)
+	return w.start(ctx)
+}
+
+// start starts the sandbox's container.
+func (w *world) start(ctx context.Context) error {
+	sandbox, err := w.direct(w.sandbox)
 	if err != nil {
 		return err
 	}
@@ -113,11 +118,7 @@ func (w *world) settle(ctx context.Context) error {
 // It returns what the script prints.
 func (w *world) inside(ctx context.Context, script string) (string, error) {
 	if !slices.Contains(w.local.Running(), w.sandbox) {
-		sandbox, err := w.direct(w.sandbox)
-		if err != nil {
-			return "", err
-		}
-		if _, err := sandbox.Start(ctx); err != nil {
+		if err := w.start(ctx); err != nil {
 			return "", fmt.Errorf("inside: %w", err)
 		}
 	}
@@ -187,4 +188,31 @@ func (w *world) stagingLeft(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return w.inside(ctx, `find /workspace -name '.cloudflaresandbox*' 2>/dev/null; exit 0`)
+}
+
+// holds checks what a script in the sandbox prints.
+func (w *world) holds(ctx context.Context, script, want string) error {
+	got, err := w.inside(ctx, script)
+	if err == nil && got != want {
+		err = fmt.Errorf("%s prints %q in the sandbox, want %q", script, got, want)
+	}
+	return err
+}
+
+// logged is how often a line is in the log that commands write.
+func (w *world) logged(ctx context.Context, line string) (int, error) {
+	if !slices.Contains(w.local.Running(), w.sandbox) {
+		return 0, nil
+	}
+	log, err := w.inside(ctx, "cat /workspace/log 2>/dev/null; exit 0")
+	return strings.Count(log+"\n", line+"\n"), err
+}
+
+// inContainer checks that a container is the one that runs the sandbox.
+func (w *world) inContainer(ctx context.Context, instance string) error {
+	running, err := w.instance(ctx, w.sandbox)
+	if err == nil && running != instance {
+		err = fmt.Errorf("the state says container %q, and %q runs", instance, running)
+	}
+	return err
 }

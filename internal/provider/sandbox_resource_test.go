@@ -80,10 +80,7 @@ func TestSandboxAsleepAtTheInstanceLimitIsWokenInPlace(t *testing.T) {
 	var id, other string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-		},
+		b.onlySandbox(&id),
 		resource.TestStep{
 			// Another id takes the only place, so that this one is seen to be asleep.
 			PreConfig: func() {

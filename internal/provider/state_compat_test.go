@@ -1,19 +1,14 @@
 package provider_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"terraform-provider-cloudflaresandbox/internal/bridge"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
@@ -177,7 +172,7 @@ func (b *testBridge) restore(dir string) {
 			switch kind {
 			case "sandbox":
 				// The container has the name that it had.
-				b.send("/v1/sandbox/"+text("id")+"/exec", map[string]any{"argv": []string{
+				b.post(text("id"), "exec", map[string]any{"argv": []string{
 					"bash", "-c", "umask 077; mkdir -p /tmp/.cloudflaresandbox/runs; echo " + text("instance_id") + " >/tmp/.cloudflaresandbox/instance",
 				}})
 			case "file":
@@ -198,10 +193,10 @@ func (b *testBridge) restore(dir string) {
 			case "directory":
 				b.putAll(text("sandbox_id"), text("path"), filepath.Join(dir, text("source")))
 			case "tunnel":
-				b.send(fmt.Sprintf("/v1/sandbox/%s/tunnel/%v", text("sandbox_id"), attributes["port"]), map[string]any{})
+				b.post(text("sandbox_id"), fmt.Sprintf("tunnel/%v", attributes["port"]), map[string]any{})
 			case "bucket_mount":
 				b.inside(text("sandbox_id"), "mkdir -p "+text("mount_path"))
-				b.send("/v1/sandbox/"+text("sandbox_id")+"/mount", map[string]any{
+				b.post(text("sandbox_id"), "mount", map[string]any{
 					"bucket": text("bucket"), "mountPath": text("mount_path"), "options": map[string]any{
 						"endpoint": text("endpoint"), "prefix": text("prefix"), "readOnly": attributes["read_only"],
 						"credentials": map[string]any{"accessKeyId": "a", "secretAccessKey": "b"},
@@ -210,53 +205,6 @@ func (b *testBridge) restore(dir string) {
 				})
 			}
 		}
-	}
-}
-
-// send sends a request past the provider and everything of it.
-func (b *testBridge) send(path string, body any) {
-	b.t.Helper()
-
-	text, err := json.Marshal(body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.target+path, bytes.NewReader(text))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+b.key)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var said bytes.Buffer
-	if _, err := said.ReadFrom(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-		b.t.Fatalf("%s: %d, %v, %s", path, answer.StatusCode, err, &said)
-	}
-}
-
-func (b *testBridge) put(sandboxID, path, content, mode string) {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	sandbox, err := client.Sandbox(sandboxID)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	parsed, err := bridge.ParseMode(mode)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	_, err = sandbox.Write(context.WithoutCancel(b.t.Context()), bridge.WriteRequest{
-		Path: path, Content: strings.NewReader(content), Size: int64(len(content)), Mode: parsed,
-	})
-	if err != nil {
-		b.t.Fatal(err)
 	}
 }
 

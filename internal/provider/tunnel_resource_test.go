@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,21 +42,8 @@ func bridgeWithTunnels(t *testing.T) *testBridge {
 		return b
 	}
 
-	client, err := b.direct()
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := client.CreateSandbox(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.DestroySandbox(context.Background(), id) })
-	s, err := client.Sandbox(id)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var failed *bridge.TunnelError
-	if _, err := s.OpenTunnel(t.Context(), 8080, ""); errors.As(err, &failed) {
+	if _, err := b.handle(b.sandbox()).OpenTunnel(t.Context(), 8080, ""); errors.As(err, &failed) {
 		t.Skip("this bridge makes no tunnels: ", err)
 	}
 
@@ -257,10 +243,7 @@ func TestTunnelOnAPortThatHasAnother(t *testing.T) {
 	var id string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-		},
+		b.onlySandbox(&id),
 		resource.TestStep{
 			PreConfig:   func() { b.openTunnel(id, 8080) },
 			Config:      b.config(oneTunnel(`port = 8080`, `name = "app"`)),
@@ -268,27 +251,6 @@ func TestTunnelOnAPortThatHasAnother(t *testing.T) {
 		},
 		resource.TestStep{Config: b.config(oneSandbox)},
 	)
-}
-
-// openTunnel opens a tunnel that Terraform knows nothing of, and returns its
-// address.
-func (b *testBridge) openTunnel(sandboxID string, port int64) string {
-	b.t.Helper()
-
-	client, err := b.direct()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	s, err := client.Sandbox(sandboxID)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	tunnel, err := s.OpenTunnel(b.t.Context(), port, "")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-
-	return tunnel.URL
 }
 
 func TestTunnelThatIsThereIsAdopted(t *testing.T) {
@@ -318,10 +280,7 @@ func (b *testBridge) adoptTunnel(how string) {
 	}
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-		},
+		b.onlySandbox(&id),
 		resource.TestStep{
 			PreConfig: func() {
 				url = b.openTunnel(id, 8080)
@@ -403,10 +362,7 @@ func TestTunnelWhoseContainerIsLostMeanwhileFails(t *testing.T) {
 	var id string
 
 	b.run(
-		resource.TestStep{
-			Config:            b.config(oneSandbox),
-			ConfigStateChecks: []statecheck.StateCheck{capture(sandbox, "id", &id)},
-		},
+		b.onlySandbox(&id),
 		resource.TestStep{
 			PreConfig: func() {
 				b.beforeNext("/tunnel/8080", func() { b.local.Kill(id) })

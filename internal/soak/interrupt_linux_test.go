@@ -227,7 +227,7 @@ func (i *interrupts) age() int {
 
 	count := 0
 	for _, id := range i.local.Running() {
-		aged, err := i.inside(id, `shopt -s nullglob; for left in /workspace/.cloudflaresandbox/*; do touch -d '61 minutes ago' "$left" && echo aged; done`)
+		aged, err := i.local.Inside(id, `shopt -s nullglob; for left in /workspace/.cloudflaresandbox/*; do touch -d '61 minutes ago' "$left" && echo aged; done`)
 		if err != nil {
 			i.t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func checksum(content []byte) string {
 
 // list looks into a sandbox.
 func (w *world) list(id string) (listing, error) {
-	output, err := w.inside(id, `cd /workspace && find . -type f -exec sha256sum {} + && echo && find . -mindepth 1 -printf '%y\t%m\t%l\t%P\n'`)
+	output, err := w.local.Inside(id, `cd /workspace && find . -type f -exec sha256sum {} + && echo && find . -mindepth 1 -printf '%y\t%m\t%l\t%P\n'`)
 	if err != nil {
 		return nil, err
 	}

@@ -243,7 +243,7 @@ func (w *world) trace(left []string) string {
 			}
 		}
 		for _, id := range w.local.Running() {
-			found, err := w.inside(id, "cd /tmp/.cloudflaresandbox/runs/"+nonce+" 2>/dev/null && ls -l --time-style=full-iso && date && head group status; true")
+			found, err := w.local.Inside(id, "cd /tmp/.cloudflaresandbox/runs/"+nonce+" 2>/dev/null && ls -l --time-style=full-iso && date && head group status; true")
 			fmt.Fprintf(&text, "inside: %s %v\n", found, err)
 		}
 	}
@@ -262,24 +262,4 @@ func (w *world) sandbox(id string) (*bridge.Sandbox, error) {
 	}
 
 	return client.Sandbox(id)
-}
-
-// inside runs a script in a sandbox. It is not staged, so that it does not see
-// itself there.
-func (w *world) inside(id, script string) (string, error) {
-	sandbox, err := w.sandbox(id)
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	result, err := sandbox.Run(ctx, bridge.Command{Argv: []string{"bash", "-c", script}, Timeout: time.Minute})
-	if err != nil {
-		return "", err
-	}
-	if result.ExitCode != 0 {
-		return "", fmt.Errorf("exit code %d: %s", result.ExitCode, result.Stderr)
-	}
-
-	return string(result.Stdout), nil
 }

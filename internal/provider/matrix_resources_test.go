@@ -2,14 +2,62 @@ package provider_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 )
+
+func sandboxSubject() resourceSubject {
+	// A start waits for room, and no cell has minutes.
+	given := func(*world) arguments { return arguments{"timeouts": arguments{"create": "15s", "update": "15s"}} }
+	known := func(w *world) []string { return []string{attribute(w.state.value, "id")} }
+
+	return resourceSubject{
+		kind: "sandbox", first: given, second: given,
+		// An update starts what was found asleep.
+		before: func(_ context.Context, _ *core, w *world) error {
+			answer := jsonAnswer(503, "capacity_exceeded", "instance limit reached (1/1)")
+			w.sleep()
+			w.proxy.Set(faultproxy.ForGood(1, faultproxy.Fault{Answer: &answer}))
+			return nil
+		},
+		importID: func(w *world) string { return attribute(w.state.value, "id") },
+		check: func(ctx context.Context, w *world) error {
+			instance, err := w.instance(ctx, attribute(w.state.value, "id"))
+			if err == nil && instance != attribute(w.state.value, "instance_id") {
+				err = fmt.Errorf("the state says container %q, and %q runs", attribute(w.state.value, "instance_id"), instance)
+			}
+			return err
+		},
+		gone: func(_ context.Context, w *world) error {
+			return w.checkOrphans()
+		},
+		known: known,
+	}
+}
+
+func fileSubject() resourceSubject {
+	given := func(content, mode string) func(*world) arguments {
+		return func(w *world) arguments {
+			return arguments{"sandbox_id": w.sandbox, "path": "made/file", "content": content, "mode": mode}
+		}
+	}
+
+	return resourceSubject{
+		kind: "file", needs: true, known: none,
+		first: given("first\n", "0644"), second: given("second\n", "0600"),
+		importID: func(w *world) string { return w.sandbox + "/workspace/made/file" },
+		check: func(ctx context.Context, w *world) error {
+			return w.holds(ctx, "sha256sum <made/file && stat -c 0%a made/file",
+				attribute(w.state.value, "sha256")+"  -\n"+attribute(w.state.value, "mode"))
+		},
+		gone: func(ctx context.Context, w *world) error { return w.holds(ctx, "ls made 2>/dev/null; exit 0", "") },
+	}
+}
 
 func directorySubject() resourceSubject {
 	given := func(name string) func(*world) arguments {
@@ -51,17 +99,25 @@ func directorySubject() resourceSubject {
 	}
 }
 
-func writeTree(root string, files map[string]string) error {
-	for name, content := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			return err
+func execSubject() resourceSubject {
+	given := func(w *world) arguments {
+		return arguments{
+			"sandbox_id": w.sandbox, "script": "echo $WHAT >>/workspace/log; echo done", "environment": arguments{"WHAT": "ran"},
+			"on_destroy": arguments{"command": []any{"sh", "-c", "echo ended >>/workspace/log"}},
 		}
 	}
-	return nil
+
+	return resourceSubject{
+		kind: "exec", needs: true, known: none, first: given,
+		check: func(ctx context.Context, w *world) error {
+			if got := attribute(w.state.value, "stdout"); got != "done\n" {
+				return fmt.Errorf("stdout is %q", got)
+			}
+			return w.inContainer(ctx, attribute(w.state.value, "instance_id"))
+		},
+		gone: func(context.Context, *world) error { return nil },
+		once: map[string]string{"create": "ran", "delete": "ended"},
+	}
 }
 
 func tunnelSubject() resourceSubject {
@@ -82,15 +138,6 @@ func tunnelSubject() resourceSubject {
 		},
 		gone: func(context.Context, *world) error { return nil },
 	}
-}
-
-// inContainer checks that a container is the one that runs the sandbox.
-func (w *world) inContainer(ctx context.Context, instance string) error {
-	running, err := w.instance(ctx, w.sandbox)
-	if err == nil && running != instance {
-		err = fmt.Errorf("the state says container %q, and %q runs", instance, running)
-	}
-	return err
 }
 
 func mountSubject() resourceSubject {
@@ -114,50 +161,18 @@ func mountSubject() resourceSubject {
 	}
 }
 
-// archiveRow is a data source that writes a file on this machine.
-func archiveRow() []operation {
-	output := func(w *world) string { return filepath.Join(w.dir, "archive.tar.gz") }
+func none(*world) []string { return nil }
 
-	return readSubject{
-		object: "data archive", name: "read", needs: true,
-		prepare: func(ctx context.Context, w *world) error {
-			_, err := w.inside(ctx, "mkdir -p /workspace/packed; echo content >/workspace/packed/file")
+// writeTree makes files, and the directories that they are in.
+func writeTree(root string, files map[string]string) error {
+	for name, content := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
-		},
-		act: func(ctx context.Context, c *core, w *world) error {
-			value, err := c.read(ctx, "archive", arguments{"sandbox_id": w.sandbox, "path": "packed", "output_path": output(w)})
-			w.result = attribute(value, "sha256")
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			return err
-		},
-		check: func(_ context.Context, w *world) error {
-			content, err := os.ReadFile(output(w))
-			if err == nil && fmt.Sprintf("%x", sha256.Sum256(content)) != w.result {
-				err = errors.New("the archive is not what the state says")
-			}
-			return err
-		},
-		// Whatever became of it: a whole archive or none, and nothing beside it.
-		always: func(w *world) error {
-			entries, err := os.ReadDir(w.dir)
-			for _, entry := range entries {
-				if entry.Name() != "archive.tar.gz" || w.result == "" {
-					err = errors.Join(err, fmt.Errorf("%s is left on this machine", entry.Name()))
-				}
-			}
-			return err
-		},
-	}.operations()
-}
-
-// poolRows are the actions that change the bridge's pool.
-func poolRows() []operation {
-	row := func(kind string) []operation {
-		return readSubject{
-			object: "action " + kind, name: "invoke",
-			act:   func(ctx context.Context, c *core, _ *world) error { return c.invoke(ctx, kind, arguments{}) },
-			check: func(context.Context, *world) error { return nil },
-		}.operations()
+		}
 	}
-
-	return slices.Concat(row("prime_pool"), row("shutdown_prewarmed"))
+	return nil
 }

@@ -2,119 +2,13 @@ package provider_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
-
-	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 )
-
-// rows are the operations of every object of the provider. A new object is one
-// more entry.
-func rows() []operation {
-	return slices.Concat(
-		sandboxSubject().operations(),
-		fileSubject().operations(),
-		directorySubject().operations(),
-		execSubject().operations(),
-		tunnelSubject().operations(),
-		mountSubject().operations(),
-		reads(),
-		archiveRow(),
-		execReads(),
-		sandboxEphemeralRows(),
-		poolRows(),
-	)
-}
-
-func sandboxSubject() resourceSubject {
-	// A start waits for room, and no cell has minutes.
-	given := func(*world) arguments { return arguments{"timeouts": arguments{"create": "15s", "update": "15s"}} }
-	known := func(w *world) []string { return []string{attribute(w.state.value, "id")} }
-
-	return resourceSubject{
-		kind: "sandbox", first: given, second: given,
-		// An update starts what was found asleep.
-		before: func(_ context.Context, _ *core, w *world) error {
-			answer := jsonAnswer(503, "capacity_exceeded", "instance limit reached (1/1)")
-			w.sleep()
-			w.proxy.Set(faultproxy.ForGood(1, faultproxy.Fault{Answer: &answer}))
-			return nil
-		},
-		importID: func(w *world) string { return attribute(w.state.value, "id") },
-		check: func(ctx context.Context, w *world) error {
-			instance, err := w.instance(ctx, attribute(w.state.value, "id"))
-			if err == nil && instance != attribute(w.state.value, "instance_id") {
-				err = fmt.Errorf("the state says container %q, and %q runs", attribute(w.state.value, "instance_id"), instance)
-			}
-			return err
-		},
-		gone: func(_ context.Context, w *world) error {
-			return w.checkOrphans()
-		},
-		known: known,
-	}
-}
-
-// holds checks what a script in the sandbox prints.
-func (w *world) holds(ctx context.Context, script, want string) error {
-	got, err := w.inside(ctx, script)
-	if err == nil && got != want {
-		err = fmt.Errorf("%s prints %q in the sandbox, want %q", script, got, want)
-	}
-	return err
-}
-
-func none(*world) []string { return nil }
-
-func fileSubject() resourceSubject {
-	given := func(content, mode string) func(*world) arguments {
-		return func(w *world) arguments {
-			return arguments{"sandbox_id": w.sandbox, "path": "made/file", "content": content, "mode": mode}
-		}
-	}
-
-	return resourceSubject{
-		kind: "file", needs: true, known: none,
-		first: given("first\n", "0644"), second: given("second\n", "0600"),
-		importID: func(w *world) string { return w.sandbox + "/workspace/made/file" },
-		check: func(ctx context.Context, w *world) error {
-			return w.holds(ctx, "sha256sum <made/file && stat -c 0%a made/file",
-				attribute(w.state.value, "sha256")+"  -\n"+attribute(w.state.value, "mode"))
-		},
-		gone: func(ctx context.Context, w *world) error { return w.holds(ctx, "ls made 2>/dev/null; exit 0", "") },
-	}
-}
-
-func execSubject() resourceSubject {
-	given := func(w *world) arguments {
-		return arguments{
-			"sandbox_id": w.sandbox, "script": "echo $WHAT >>/workspace/log; echo done", "environment": arguments{"WHAT": "ran"},
-			"on_destroy": arguments{"command": []any{"sh", "-c", "echo ended >>/workspace/log"}},
-		}
-	}
-
-	return resourceSubject{
-		kind: "exec", needs: true, known: none, first: given,
-		check: func(ctx context.Context, w *world) error {
-			if got := attribute(w.state.value, "stdout"); got != "done\n" {
-				return fmt.Errorf("stdout is %q", got)
-			}
-			return w.inContainer(ctx, attribute(w.state.value, "instance_id"))
-		},
-		gone: func(context.Context, *world) error { return nil },
-		once: map[string]string{"create": "ran", "delete": "ended"},
-	}
-}
-
-// logged is how often a line is in the log that commands write.
-func (w *world) logged(ctx context.Context, line string) (int, error) {
-	if !slices.Contains(w.local.Running(), w.sandbox) {
-		return 0, nil
-	}
-	log, err := w.inside(ctx, "cat /workspace/log 2>/dev/null; exit 0")
-	return strings.Count(log+"\n", line+"\n"), err
-}
 
 // execReads are the other faces of a command.
 func execReads() []operation {
@@ -199,6 +93,41 @@ func reads() []operation {
 	)
 }
 
+// archiveRow is a data source that writes a file on this machine.
+func archiveRow() []operation {
+	output := func(w *world) string { return filepath.Join(w.dir, "archive.tar.gz") }
+
+	return readSubject{
+		object: "data archive", name: "read", needs: true,
+		prepare: func(ctx context.Context, w *world) error {
+			_, err := w.inside(ctx, "mkdir -p /workspace/packed; echo content >/workspace/packed/file")
+			return err
+		},
+		act: func(ctx context.Context, c *core, w *world) error {
+			value, err := c.read(ctx, "archive", arguments{"sandbox_id": w.sandbox, "path": "packed", "output_path": output(w)})
+			w.result = attribute(value, "sha256")
+			return err
+		},
+		check: func(_ context.Context, w *world) error {
+			content, err := os.ReadFile(output(w))
+			if err == nil && fmt.Sprintf("%x", sha256.Sum256(content)) != w.result {
+				err = errors.New("the archive is not what the state says")
+			}
+			return err
+		},
+		// Whatever became of it: a whole archive or none, and nothing beside it.
+		always: func(w *world) error {
+			entries, err := os.ReadDir(w.dir)
+			for _, entry := range entries {
+				if entry.Name() != "archive.tar.gz" || w.result == "" {
+					err = errors.Join(err, fmt.Errorf("%s is left on this machine", entry.Name()))
+				}
+			}
+			return err
+		},
+	}.operations()
+}
+
 // sandboxEphemeralRows are a sandbox for one run. Nothing of it is in a state, so
 // nothing may be left once it is closed, or could not be opened.
 func sandboxEphemeralRows() []operation {
@@ -235,4 +164,17 @@ func sandboxEphemeralRows() []operation {
 		row("renew", open, func(ctx context.Context, c *core, w *world) error { return c.renew(ctx, kind, w.open) }),
 		row("close", open, end),
 	}
+}
+
+// poolRows are the actions that change the bridge's pool.
+func poolRows() []operation {
+	row := func(kind string) []operation {
+		return readSubject{
+			object: "action " + kind, name: "invoke",
+			act:   func(ctx context.Context, c *core, _ *world) error { return c.invoke(ctx, kind, arguments{}) },
+			check: func(context.Context, *world) error { return nil },
+		}.operations()
+	}
+
+	return slices.Concat(row("prime_pool"), row("shutdown_prewarmed"))
 }
