@@ -303,3 +303,42 @@ func TestRunKeepsALimitedPartOfAFlood(t *testing.T) {
 		"until [ $(readers) = 3 ]; do sleep 0.01; done; kill -0 $(cat flood)")
 	inside(t, s, "kill $(cat flood)")
 }
+
+// comeAndGo makes runs that are always just about to end: their status comes and goes, thousands of times in a second.
+// It ends
+// when /workspace/enough is there, well if all of them are.
+const comeAndGo = `
+cd /tmp/.cloudflaresandbox/runs
+for ((i = 0; i < 50; i++)); do printf -v runs[i] %032d "$i"; done
+mkdir "${runs[@]}"
+for run in "${runs[@]}"; do ln -s "/proc/$$/fd/9" "$run/status"; done
+mkdir /workspace/ready
+until [[ -d /workspace/enough ]]; do
+  exec 9</proc/self/cmdline
+  exec 9<&-
+done
+[[ $(ls -d "${runs[@]}" | wc -l) == 50 ]]`
+
+// What clears away results that nobody has fetched must not take one that has just come.
+func TestRunLeavesAloneWhatEndsAtThatMoment(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	inside(t, s, "true")
+
+	ended := make(chan error, 1)
+	go func() {
+		result, err := s.Run(t.Context(), bridge.Command{Argv: []string{"bash", "-c", comeAndGo}, Timeout: patience})
+		if err == nil && result.ExitCode != 0 {
+			err = fmt.Errorf("runs of others were removed: %s", result.Stderr)
+		}
+		ended <- err
+	}()
+	awaitInside(t, s, "/workspace/ready")
+	for range 20 {
+		inside(t, s, "true")
+	}
+	inside(t, s, "mkdir /workspace/enough")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

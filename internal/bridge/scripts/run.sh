@@ -44,15 +44,14 @@ refuse() {
   end "$1"
 }
 
-# sweep removes results that nobody has fetched for an hour; their provider is gone.
+# sweep removes results that nobody has fetched for an hour; their provider is gone. One look tells that a result is there
+# and how old it is: with two, one that comes in between would pass for an old one.
 sweep() {
   local others=("$runs"/*) other
   ((${#others[@]} > 1)) || return
-  touch -d '1 hour ago' "$run/horizon"
-  for other in "${others[@]}"; do
-    [[ ${#other} == "${#run}" && $other/status -ot $run/horizon && -e $other/status ]] && rm -rf -- "${other:?}"
-  done
-  rm -f "$run/horizon"
+  while read -r -d '' other; do
+    rm -rf -- "${other:?}"
+  done < <(find "$runs" -mindepth 2 -maxdepth 2 -name status -mmin +60 -printf '%h\0' 2>/dev/null)
 }
 
 # inherit fills environment with what the container gives to a process. Our own variables may have taken a name of it.
