@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -41,7 +42,7 @@ func parseURL(raw string) (*url.URL, error) {
 // do without a key, and where a key may travel over plain http. A name counts only if it says so itself (localhost and
 // the reserved .localhost, .local, .internal, .lan and .home.arpa; a name without a dot cannot be a public one).
 func IsLocalURL(raw string) bool {
-	u, err := url.Parse(raw)
+	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
 		return false
 	}
@@ -63,10 +64,22 @@ func IsLocalURL(raw string) bool {
 	return false
 }
 
-// validateHeader checks a request header. Neither error shows the value.
-func validateHeader(name, value string) error {
+// ownHeaders are set by the client itself, or belong to the connection.
+var ownHeaders = []string{
+	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Keep-Alive",
+	"Proxy-Connection", "Range", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
+}
+
+// validateHeader checks a request header. No error shows the value.
+func validateHeader(name, value string, hasKey bool) error {
 	if !httpguts.ValidHeaderFieldName(name) {
 		return fmt.Errorf("%q is not a header name", name)
+	}
+	if slices.ContainsFunc(ownHeaders, func(own string) bool { return strings.EqualFold(own, name) }) {
+		return fmt.Errorf("header %q is set by the provider itself, or by the connection; it cannot be set to something else", name)
+	}
+	if hasKey && strings.EqualFold(name, "Authorization") {
+		return fmt.Errorf("header %q carries the API key; it can be set only where there is no key", name)
 	}
 	if err := validateHeaderValue(value); err != nil {
 		return fmt.Errorf("the value of header %q %w", name, err)

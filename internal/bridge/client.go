@@ -23,7 +23,9 @@ type Config struct {
 	URL string
 	// Key is the bearer token; empty for a bridge that checks none.
 	Key string
-	// Headers go with every request, for example those of a Cloudflare Access service token.
+	// Headers go with every request, for example those of a Cloudflare Access service token. What the client or the
+	// connection sets itself cannot be among them: Accept, Content-Type, User-Agent and the like, and with a key also
+	// Authorization.
 	Headers map[string]string
 	// UserAgent of every request.
 	UserAgent string
@@ -70,7 +72,7 @@ func New(config Config) (*Client, error) {
 		return nil, fmt.Errorf("the API key %w", err)
 	}
 	for name, value := range config.Headers {
-		if err := validateHeader(name, value); err != nil {
+		if err := validateHeader(name, value, config.Key != ""); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -240,10 +241,29 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"control character": {URL: "https://x", Key: "Zq8\x01"},
 		"header name":       {URL: "https://x", Headers: map[string]string{"a b": "Zq8"}},
 		"header value":      {URL: "https://x", Headers: map[string]string{"a": "Zq8\r\nX: y"}},
+		"header of ours":    {URL: "https://x", Headers: map[string]string{"user-agent": "Zq8"}},
+		"connection header": {URL: "https://x", Headers: map[string]string{"Transfer-Encoding": "Zq8"}},
+		"key's header":      {URL: "https://x", Key: "k", Headers: map[string]string{"authorization": "Zq8"}},
 	} {
 		if _, err := New(config); err == nil || strings.Contains(err.Error(), "Zq8") {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// What is in front of a bridge without a key of its own may want credentials.
+func TestAuthorizationMayBeSetWhereThereIsNoKey(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status(200, "application/json", fmt.Sprintf(`{"id":%q}`, strings.TrimPrefix(r.Header.Get("Authorization"), "Basic ")))(w, r)
+	}))
+	t.Cleanup(server.Close)
+	client, err := New(Config{URL: server.URL, Headers: map[string]string{"Authorization": "Basic abc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := client.CreateSandbox(t.Context()); id != "abc" || err != nil {
+		t.Errorf("got %q, %v", id, err)
 	}
 }
 
@@ -252,7 +272,7 @@ func TestIsLocalURL(t *testing.T) {
 	for url, want := range map[string]bool{
 		"http://localhost:8787": true, "http://127.0.0.1": true, "http://127.9.9.9": true, "http://[::1]:1": true, "http://10.1.2.3": true,
 		"http://192.168.0.1": true, "http://172.16.0.1": true, "http://bridge": true, "http://x.localhost": true, "http://nas.local": true,
-		"http://x.internal": true, "http://[fd00::1]": true, "http://[::ffff:127.0.0.1]": true,
+		"http://x.internal": true, "http://[fd00::1]": true, "http://[::ffff:127.0.0.1]": true, " http://localhost\n": true,
 		"https://x.workers.dev": false, "http://8.8.8.8": false, "http://172.32.0.1": false, "http://localhost.example.com": false,
 		"http://[2606:4700::1]": false, "http://[::ffff:8.8.8.8]": false, "http://10.example.com": false, "http://0.0.0.0": false, "": false, "://": false,
 	} {

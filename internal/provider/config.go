@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -65,7 +66,8 @@ func resolveSettings(ctx context.Context, config providerModel, getenv func(stri
 	var diags diag.Diagnostics
 
 	s := settings{
-		apiURL:           firstSet(config.APIURL, getenv(apiURLVariable)),
+		// What is read from a file or another program often ends in a newline.
+		apiURL:           strings.TrimSpace(firstSet(config.APIURL, getenv(apiURLVariable))),
 		apiKey:           firstSet(config.APIKey, getenv(apiKeyVariable)),
 		headers:          knownStrings(ctx, config.Headers, &diags),
 		workingDir:       bridge.Workspace,

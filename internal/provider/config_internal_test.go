@@ -81,6 +81,10 @@ func TestSettingsPrecedence(t *testing.T) {
 		"no key for a public host":         {model: providerModel{APIURL: text(attributeURL)}, fails: "api_key"},
 		"no key for a private host":        {model: providerModel{APIURL: text(local)}, want: settings{apiURL: local}},
 		"key over http to a public host":   {model: providerModel{APIURL: text("http://a.example.com"), APIKey: text("k")}, fails: "api_url"},
+		"key over http, after a space":     {model: providerModel{APIURL: text(" http://a.example.com"), APIKey: text("k")}, fails: "api_url"},
+		"key over http, before a newline":  {environment: map[string]string{apiURLVariable: "http://a.example.com\n", apiKeyVariable: "k"}, fails: "api_url"},
+		"white space around the URL":       {model: providerModel{APIURL: text(" " + local + "\n")}, want: settings{apiURL: local}},
+		"nothing but white space":          {model: providerModel{APIURL: text(" \n")}, fails: "api_url"},
 		"key over http to this machine":    {model: providerModel{APIURL: text(local), APIKey: text("k")}, want: settings{apiURL: local, apiKey: "k"}},
 		"key over http to a public number": {model: providerModel{APIURL: text("http://8.8.8.8"), APIKey: text("k")}, fails: "api_url"},
 		"key over http to a private number": {

@@ -141,6 +141,7 @@ func TestProviderBlockIsRefusedAtItsAttribute(t *testing.T) {
 		"key that is not ASCII":     {[]string{`api_url = "https://bridge.example.com"`, `api_key = "schlüssel"`}, `(?s)Invalid api_key.*api_key = `},
 		"header name":               {[]string{`api_url = "http://localhost"`, `headers = { "a b" = "x" }`}, `(?s)Invalid headers.*headers = `},
 		"header value":              {[]string{`api_url = "http://localhost"`, `headers = { "a" = "x\ny" }`}, `(?s)Invalid headers.*headers = `},
+		"header of its own":         {[]string{`api_url = "http://localhost"`, `headers = { "User-Agent" = "x" }`}, `(?s)Invalid headers.*headers = `},
 		"null header":               {[]string{`api_url = "http://localhost"`, `headers = { "a" = null }`}, `(?s)Null Map Value.*headers = `},
 		"name of a variable":        {[]string{`api_url = "http://localhost"`, `environment = { "1A" = "x" }`}, `(?s)Invalid name of an environment variable.*environment = `},
 		"duration":                  {[]string{`api_url = "http://localhost"`, `timeout = "5"`}, `(?s)Invalid duration.*timeout = "5"`},

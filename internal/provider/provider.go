@@ -70,7 +70,8 @@ func (p *cloudflareSandboxProvider) Schema(_ context.Context, _ provider.SchemaR
 			},
 			"headers": schema.MapAttribute{
 				MarkdownDescription: "More headers for every request, for what stands in front of the bridge. For a bridge behind Cloudflare " +
-					"Access: `{ \"CF-Access-Client-Id\" = ..., \"CF-Access-Client-Secret\" = ... }`.",
+					"Access: `{ \"CF-Access-Client-Id\" = ..., \"CF-Access-Client-Secret\" = ... }`. What the provider or the connection sets " +
+					"itself (such as `User-Agent` or `Content-Type`, and with a key `Authorization`) cannot be set here.",
 				ElementType: types.StringType,
 				Optional:    true,
 				Sensitive:   true,

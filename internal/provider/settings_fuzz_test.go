@@ -2,8 +2,11 @@ package provider
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,6 +19,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add("http://127.0.0.1:8787/", "key with a newline\n", "Host", "b\u00fccher-b\u00fccher", "1A", "../..", "-1s")
 	f.Add("https://user:pass@host/?q#f", "", "Authorization", "x", "", "", "")
 	f.Add("ftp://x", "\x00\xff", "a b", "\r\nInjected: 1", "A=B", "a\x00b", "9999999999h")
+	f.Add(" http://bridge.example.com\n", "key-4711-4711", "accept", "x", "A", "", "")
 	f.Add("://", "schl\u00fcssel-schl\u00fcssel", "", "", "PATH", ".", "1e9s")
 	f.Fuzz(func(t *testing.T, apiURL, apiKey, header, value, name, directory, timeout string) {
 		model := providerModel{
@@ -30,6 +34,10 @@ func FuzzSettings(f *testing.F) {
 			diags.Append(more...)
 			if !more.HasError() && !conn.reachable() {
 				t.Errorf("neither a client nor an error")
+			}
+			parsed, err := url.Parse(conn.apiURL)
+			if !more.HasError() && (err != nil || apiKey != "" && parsed.Scheme != "https" && !bridge.IsLocalURL(conn.apiURL)) {
+				t.Errorf("the key would go to %q: %v", conn.apiURL, err)
 			}
 		}
 		for _, d := range diags {
