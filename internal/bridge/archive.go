@@ -3,8 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"path"
@@ -158,15 +156,11 @@ func (s *Sandbox) fetchArchive(ctx context.Context, r ArchiveRequest, report []b
 	if r.MaxBytes > 0 && info.Size > r.MaxBytes {
 		return nil, &SizeError{ID: s.id, Path: "the archive of " + target, Size: info.Size, Limit: r.MaxBytes}
 	}
-	hash := sha256.New()
-	err = s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/"+name, info.Size, io.MultiWriter(hash, w))
-	switch {
-	case err != nil && ctx.Err() != nil:
+	err = s.retrieve(ctx, retrieval{
+		what: "fetching the archive of " + target, path: stagingRoot + "/" + nonce + "/" + name, size: info.Size, sha256: info.SHA256,
+	}, w)
+	if err != nil {
 		return nil, err
-	case err != nil:
-		return nil, &unprovenError{fmt.Errorf("fetching the archive from sandbox %s: %w", s.id, err)}
-	case hex.EncodeToString(hash.Sum(nil)) != info.SHA256:
-		return nil, &unprovenError{fmt.Errorf("what arrived of the archive from sandbox %s is not what was packed there", s.id)}
 	}
 	return info, nil
 }

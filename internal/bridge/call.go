@@ -43,7 +43,8 @@ const maxAnswer = 1 << 20
 // maxComplaints bounds what the sandbox's shell may say on its standard error, which is next to nothing.
 const maxComplaints = 1 << 20
 
-// callLimit bounds a call whose context has no end of its own. Code in a sandbox could keep one alive for ever.
+// callLimit bounds what is waited for where the context has no end of its own. Code in a sandbox could keep it alive for
+// ever.
 const callLimit = time.Hour
 
 // helloLimit is more than the start of any container takes.
@@ -64,15 +65,8 @@ type answer struct {
 
 // call runs a script that ends with "answer" and returns that, once it is proven to be whole.
 func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
-	within := c.within
-	if _, ends := ctx.Deadline(); !ends && within == 0 {
-		within = callLimit
-	}
-	if within > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, within)
-		defer cancel()
-	}
+	ctx, cancel := s.bounded(ctx, c.within)
+	defer cancel()
 	if !c.needsContainer {
 		ctx = takeForAnswer(ctx, isCapacityExceeded)
 	}
@@ -104,6 +98,17 @@ func (s *Sandbox) call(ctx context.Context, c call) (*answer, error) {
 			return nil, fmt.Errorf("%s in sandbox %s: %w", c.what, s.id, timeUp(err, last))
 		}
 	}
+}
+
+// bounded gives a context the end that it lacks, and within, if not 0, in any case.
+func (s *Sandbox) bounded(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
+	if _, ends := ctx.Deadline(); !ends && within == 0 {
+		within = s.callLimit
+	}
+	if within == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, within)
 }
 
 // ask sends the script once and decodes what it says.

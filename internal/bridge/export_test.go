@@ -9,6 +9,9 @@ import (
 // SetGrace sets what the end of a command may take beyond its timeout, so that a test of one that never ends is short.
 func (s *Sandbox) SetGrace(grace time.Duration) { s.grace = grace }
 
+// SetCallLimit sets the end of what has none of its own.
+func (s *Sandbox) SetCallLimit(limit time.Duration) { s.callLimit = limit }
+
 // SetSilence sets how long each exchange from now on, counted from 1, may be silent until its answer begins, and after
 // that. So a test can have little patience with what is made to be silent, and still as much as a busy machine needs with
 // all else.

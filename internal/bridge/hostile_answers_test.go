@@ -244,34 +244,6 @@ func TestEndlessAnswersAreGivenUp(t *testing.T) {
 	together(t, tests)
 }
 
-// What is fetched from a link is no more than the sandbox has announced, and no more than was asked for.
-func TestEndlessFilesAreCutOff(t *testing.T) {
-	t.Parallel()
-	l := newLiar(t)
-	l.get = func(w io.Writer) { forEver(w, "x") }
-	hash := strings.Repeat("0", 64)
-	for name, answer := range map[string]struct {
-		report string
-		status int
-	}{
-		"read":    {"81a4 900 " + hash + "\n", 97},
-		"archive": {hash + " 900 archive-7.gz\n", 0},
-	} {
-		l.exec = func(a liarAsk) {
-			if !a.honest() {
-				_, _ = io.WriteString(a.out, a.frame(answer.report, answer.status))
-			}
-		}
-		n, err := asked[name](inTime(t), l.sandbox(t, patience))
-		if n > 900 || err == nil || !strings.Contains(err.Error(), "is not what") {
-			t.Errorf("%s: %d bytes, %v", name, n, err)
-		}
-	}
-	if len(l.gotten()) == 0 {
-		t.Error("nothing was asked for")
-	}
-}
-
 // The limit of an archive is kept by this side, whatever the other one says.
 func TestArchiveOverItsLimitIsNotFetched(t *testing.T) {
 	t.Parallel()

@@ -87,21 +87,19 @@ func (s *Sandbox) readOnce(ctx context.Context, target string, most int64, w io.
 		return nil, &SizeError{ID: s.id, Path: target, Size: info.Size, Limit: most}
 	}
 	info.Kind, info.Mode = splitMode(raw)
-	hash := sha256.New()
-	both := io.MultiWriter(hash, w)
+	what := "reading " + target
 	if answer.status == scripts.StatusLinked {
-		err = s.client.getFile(ctx, s.id, stagingRoot+"/"+nonce+"/content.gz", info.Size, both)
-	} else {
-		_, err = both.Write(content[:min(int64(len(content)), info.Size)])
+		link := stagingRoot + "/" + nonce + "/content.gz"
+		if err := s.retrieve(ctx, retrieval{what: what, path: link, size: info.Size, sha256: info.SHA256}, w); err != nil {
+			return nil, err
+		}
+		return info, nil
 	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, err
-	case err != nil:
-		return nil, &unprovenError{fmt.Errorf("reading %s in sandbox %s: %w", target, s.id, err)}
-	case hex.EncodeToString(hash.Sum(nil)) != info.SHA256:
-		return nil, &unprovenError{fmt.Errorf("what arrived of %s in sandbox %s is not what is there; "+
-			"it may have changed meanwhile", target, s.id)}
+	if sum := sha256.Sum256(content); int64(len(content)) != info.Size || hex.EncodeToString(sum[:]) != info.SHA256 {
+		return nil, &unprovenError{fmt.Errorf("%s in sandbox %s: it changed meanwhile", what, s.id)}
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, fmt.Errorf("%s in sandbox %s: %w", what, s.id, err)
 	}
 	return info, nil
 }

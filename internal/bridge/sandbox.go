@@ -28,8 +28,8 @@ type Sandbox struct {
 	first chan struct{}
 	// mounting is held by the mount or unmount that is at work.
 	mounting chan struct{}
-	// grace is graceTime, but for tests.
-	grace time.Duration
+	// grace is graceTime, and callLimit the constant of that name, but for tests.
+	grace, callLimit time.Duration
 
 	mu       sync.Mutex
 	now      func() time.Time
@@ -43,7 +43,7 @@ type Sandbox struct {
 
 func newSandbox(c *Client, id string) *Sandbox {
 	return &Sandbox{
-		client: c, id: id, first: make(chan struct{}, 1), mounting: make(chan struct{}, 1), grace: graceTime, now: time.Now,
+		client: c, id: id, first: make(chan struct{}, 1), mounting: make(chan struct{}, 1), grace: graceTime, callLimit: callLimit, now: time.Now,
 	}
 }
 

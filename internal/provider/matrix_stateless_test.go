@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // execReads are the other faces of a command.
@@ -55,27 +56,34 @@ func execReads() []operation {
 	)
 }
 
+// fileRead reads a file of so many lines of two bytes each.
+func fileRead(name string, lines int) []operation {
+	return readSubject{
+		object: "data file", name: name, needs: true,
+		prepare: func(ctx context.Context, w *world) error {
+			_, err := w.inside(ctx, fmt.Sprintf("yes | head -n %d >/workspace/read", lines))
+			return err
+		},
+		act: func(ctx context.Context, c *core, w *world) error {
+			value, err := c.read(ctx, "file", arguments{"sandbox_id": w.sandbox, "path": "read", "max_bytes": 2 * lines})
+			w.result = attribute(value, "content")
+			return err
+		},
+		check: func(_ context.Context, w *world) error {
+			if w.result != strings.Repeat("y\n", lines) {
+				return fmt.Errorf("the content has %d bytes, or other ones", len(w.result))
+			}
+			return nil
+		},
+	}.operations()
+}
+
 // reads are the data sources that change nothing.
 func reads() []operation {
 	return slices.Concat(
-		readSubject{
-			object: "data file", name: "read", needs: true,
-			prepare: func(ctx context.Context, w *world) error {
-				_, err := w.inside(ctx, "echo content >/workspace/read")
-				return err
-			},
-			act: func(ctx context.Context, c *core, w *world) error {
-				value, err := c.read(ctx, "file", arguments{"sandbox_id": w.sandbox, "path": "read"})
-				w.result = attribute(value, "content")
-				return err
-			},
-			check: func(_ context.Context, w *world) error {
-				if w.result != "content\n" {
-					return fmt.Errorf("the content is %q", w.result)
-				}
-				return nil
-			},
-		}.operations(),
+		fileRead("read", 1),
+		// By a request of its own.
+		fileRead("read 2 MB", 1_000_000),
 		readSubject{
 			object: "data bridge", name: "read",
 			act: func(ctx context.Context, c *core, w *world) error {

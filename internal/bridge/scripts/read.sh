@@ -27,7 +27,8 @@ main() {
   sum=$(sha256sum <"$path") || return "$UNREADABLE"
   printf '%s %s %s\n' "$mode" "$size" "${sum%% *}"
   if ((size > limit)); then
-    mkdir -p -- "$staging" && ln -s -- "$path" "$staging/content.gz" || return "$UNREADABLE"
+    # -f, since an answer that was lost is asked for again.
+    mkdir -p -- "$staging" && ln -sfT -- "$path" "$staging/content.gz" || return "$UNREADABLE"
     return "$LINKED"
   fi
   head -c "$size" -- "$path"
