@@ -47,7 +47,7 @@ type MountInfo struct {
 // mountSource is what the sources of our mounts begin with; a nonce follows.
 const mountSource = "cloudflaresandbox-"
 
-// undoLimit bounds the time for taking a mount down after a failure. It is more than the bridge needs to give up on an
+// undoLimit bounds the time for taking a mount or a tunnel down after a failure. It is more than the bridge needs to give up on an
 // endpoint that does not answer, for which an unmount waits.
 const undoLimit = 45 * time.Second
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,5 +270,40 @@ func TestAMountInDoubtCanBeTakenDownLater(t *testing.T) {
 	}
 	if there, err := s.LookAtMount(t.Context(), "data"); err != nil || there.Mounted {
 		t.Errorf("mounted is %+v, %v", there, err)
+	}
+}
+
+// A tunnel whose making was not confirmed can be closed later, by what came with the error.
+func TestATunnelInDoubtCanBeClosedLater(t *testing.T) {
+	t.Parallel()
+	on := startLocalBridge(t)
+	for name, fault := range map[string]faultproxy.Fault{
+		"answer lost":      {Cut: &faultproxy.Cut{At: faultproxy.AfterRequest}},
+		"answer cut short": {Cut: &faultproxy.Cut{At: faultproxy.WithinAnswer}},
+	} {
+		s := newSandbox(t, on.client(t))
+		proxy, client := behindFaults(t, on)
+		proxy.Set(faultproxy.Rule{Route: "/tunnel/8080", Fault: fault})
+		doubtful, err := handle(t, client, s.ID()).OpenTunnel(t.Context(), 8080, "")
+		var doubt *bridge.DoubtError
+		if !errors.As(err, &doubt) || doubtful == nil {
+			t.Errorf("%s: got %+v, %v", name, doubtful, err)
+			continue
+		}
+		if open := on.local.Tunnels(s.ID()); !slices.Equal(open, []int{8080}) {
+			t.Errorf("%s: open are %d", name, open)
+		}
+		// That it was closed is not confirmed either.
+		proxy.Set(faultproxy.Rule{Route: "/tunnel/8080", Fault: faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.AfterRequest}}})
+		if err := handle(t, client, s.ID()).CloseTunnel(t.Context(), 8080, doubtful.Instance); !errors.As(err, &doubt) {
+			t.Errorf("%s: closing: %v", name, err)
+		}
+		proxy.Set()
+		if err := s.CloseTunnel(t.Context(), 8080, doubtful.Instance); err != nil {
+			t.Errorf("%s: closing: %v", name, err)
+		}
+		if open := on.local.Tunnels(s.ID()); len(open) > 0 {
+			t.Errorf("%s: open are %d", name, open)
+		}
 	}
 }

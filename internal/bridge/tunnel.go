@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Tunnel is a public address of a port in a sandbox.
+// Tunnel is a public address of a port in a sandbox. Of one in doubt only Port, Name and Instance are set for certain.
 type Tunnel struct {
 	ID       string `json:"id"`
 	Port     int    `json:"port"`
@@ -59,7 +59,8 @@ func ValidateTunnelName(name string) error {
 // listen on the port yet.
 //
 // Errors: [*TunnelError] (the bridge could not make it), [*RecycledError] (the container was replaced meanwhile, and a
-// tunnel with it), [*Error].
+// tunnel with it), [*Error]; [*DoubtError] (it may be there all the same), with what is known of the tunnel, which is
+// enough for CloseTunnel.
 func (s *Sandbox) OpenTunnel(ctx context.Context, port int64, name string) (*Tunnel, error) {
 	if err := ValidateTunnelPort(port); err != nil {
 		return nil, err
@@ -73,23 +74,44 @@ func (s *Sandbox) OpenTunnel(ctx context.Context, port int64, name string) (*Tun
 	if err != nil {
 		return nil, err
 	}
-	tunnel, err := s.client.openTunnel(ctx, s.id, port, name)
+	watched, effect := watchEffect(ctx)
+	tunnel, err := s.client.openTunnel(watched, s.id, port, name)
 	if err != nil && !mayBeRecycled(err) {
 		return nil, err
 	}
+	inDoubt := err == nil || mayHaveChanged(err, effect) && !hasCode(err, codeTunnelError)
 	// The request names no container, and one that starts for it would have a tunnel to nothing.
-	if recycled := s.confirm(ctx, instance); err == nil || isRecycled(recycled) {
-		err = recycled
+	var recycled *RecycledError
+	if confirmed := s.confirm(ctx, instance); errors.As(confirmed, &recycled) || err == nil {
+		err = confirmed
 	}
-	if err != nil {
+	if recycled != nil {
+		instance = recycled.Actual
+		inDoubt = inDoubt && !s.undoTunnel(ctx, port, instance)
+	}
+	if err != nil && !inDoubt {
 		return nil, s.tunnelError(port, name, err)
 	}
+	if tunnel == nil || recycled != nil {
+		tunnel = &Tunnel{Port: int(port), Name: name}
+	}
 	tunnel.Instance = instance
+	if err != nil {
+		return tunnel, &DoubtError{err}
+	}
 	return tunnel, nil
 }
 
+// undoTunnel closes what was opened in another container than the one that was meant, and tells whether nothing is left.
+func (s *Sandbox) undoTunnel(ctx context.Context, port int64, instance string) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	err := s.CloseTunnel(ctx, port, instance)
+	return err == nil || isRecycled(err) || IsAsleep(err)
+}
+
 // CloseTunnel ends the tunnel of a port; that there is none is as good. instance is the container that has it: of
-// another one nothing is closed, and the error is a [*RecycledError].
+// another one nothing is closed, and the error is a [*RecycledError]. With a [*DoubtError] it may be closed all the same.
 func (s *Sandbox) CloseTunnel(ctx context.Context, port int64, instance string) error {
 	if err := ValidateTunnelPort(port); err != nil {
 		return err
@@ -97,10 +119,12 @@ func (s *Sandbox) CloseTunnel(ctx context.Context, port int64, instance string) 
 	if err := s.confirm(ctx, instance); err != nil {
 		return err
 	}
-	if err := s.client.closeTunnel(ctx, s.id, port); err != nil {
-		return s.tunnelError(port, "", err)
+	watched, effect := watchEffect(ctx)
+	err := s.client.closeTunnel(watched, s.id, port)
+	if err != nil && effect.Load() && !hasCode(err, codeTunnelError) {
+		return &DoubtError{err}
 	}
-	return nil
+	return s.tunnelError(port, "", err)
 }
 
 // mayBeRecycled tells whether a request may have failed because the container went away under it.

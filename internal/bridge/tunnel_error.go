@@ -37,7 +37,7 @@ func (e *TunnelError) Error() string {
 	return fmt.Sprintf("no tunnel%s to port %d of sandbox %s: %s (the bridge said: %s)", of, e.Port, e.ID, e.Reason, e.Detail)
 }
 
-// tunnelError reads what the bridge says of a tunnel; any other error stays what it is.
+// tunnelError reads what the bridge says of a tunnel; any other error, or none, stays what it is.
 func (s *Sandbox) tunnelError(port int64, name string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != codeTunnelError {

@@ -102,6 +102,10 @@ func TestTunnelRefusesAFreshContainer(t *testing.T) {
 	if _, err := s.OpenTunnel(t.Context(), 8080, ""); !errors.As(err, &recycled) {
 		t.Errorf("open: %v, want a recycled container", err)
 	}
+	// The request that met the fresh container has opened one in it.
+	if open := on.local.Tunnels(s.ID()); len(open) > 0 {
+		t.Errorf("tunnels to ports %d of the fresh container", open)
+	}
 	kept, err := s.OpenTunnel(t.Context(), 8080, "")
 	if err != nil {
 		t.Fatal(err)

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,6 +127,18 @@ func (b *Bridge) closeTunnel(w http.ResponseWriter, r *request, arg string) {
 		state.mu.Unlock()
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// Tunnels lists the ports of the tunnels to an id's container, sorted. Without
+// a container there are none.
+func (b *Bridge) Tunnels(id string) []int {
+	c := b.pool.find(id)
+	if c == nil {
+		return nil
+	}
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.state.tunnels))
 }
 
 // releaseNames deletes the DNS records of a container that is going to be

@@ -48,6 +48,9 @@ func TestTunnels(t *testing.T) {
 	if info.ID == "" || info.Hostname == "" || info.CreatedAt == "" || info.Name != "app" || strconv.Itoa(info.Port) != port {
 		t.Errorf("%+v", info)
 	}
+	if got := c.bridge.Tunnels("a"); len(got) != 1 || strconv.Itoa(got[0]) != port || c.bridge.Tunnels("b") != nil {
+		t.Errorf("tunnels to ports %d", got)
+	}
 	wantAnswer(t, "get or create", c.do("POST", "/v1/sandbox/a/tunnel/"+port, `{"name":"app"}`), 200, first.body)
 	wantAnswer(t, "other options", c.do("POST", "/v1/sandbox/a/tunnel/"+port, ""), 502, failure(fmt.Sprintf("tunnel failed: Tunnel on port %[1]s "+
 		"was created with different options. Call destroy(%[1]s) before changing tunnel options.", port), codeTunnel))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"terraform-provider-cloudflaresandbox/internal/faultproxy"
@@ -132,11 +133,19 @@ func tunnelSubject() resourceSubject {
 		},
 		check: func(ctx context.Context, w *world) error {
 			if attribute(w.state.value, "url") == "" {
-				return nil // imported, and not asked for yet
+				return nil // imported and not asked for yet, or in doubt
+			}
+			if open := w.local.Tunnels(w.sandbox); !slices.Equal(open, []int{8080}) {
+				return fmt.Errorf("tunnels to ports %d", open)
 			}
 			return w.inContainer(ctx, attribute(w.state.value, "instance_id"))
 		},
-		gone: func(context.Context, *world) error { return nil },
+		gone: func(_ context.Context, w *world) error {
+			if open := w.local.Tunnels(w.sandbox); len(open) > 0 {
+				return fmt.Errorf("tunnels to ports %d", open)
+			}
+			return nil
+		},
 	}
 }
 

@@ -49,11 +49,12 @@ func (r *tunnelResource) Schema(ctx context.Context, _ resource.SchemaRequest, r
 	resp.Schema = tunnelSchema(ctx)
 }
 
-// ModifyPlan plans to ask for an imported tunnel, of which nothing is known yet.
+// ModifyPlan plans to ask for a tunnel of which it is not known whether it is
+// there: an imported one, or one in doubt.
 func (r *tunnelResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state *tunnelModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || state == nil || req.Plan.Raw.IsNull() || !state.imported() {
+	if resp.Diagnostics.HasError() || state == nil || req.Plan.Raw.IsNull() || !state.URL.IsNull() {
 		return
 	}
 
@@ -75,38 +76,44 @@ func (r *tunnelResource) Create(ctx context.Context, req resource.CreateRequest,
 	ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
 	defer cancel()
 
-	resp.Diagnostics.Append(r.open(ctx, &model)...)
-	if !resp.Diagnostics.HasError() {
+	// With one in doubt in the state, the next apply closes it, and so does a destroy.
+	inDoubt := r.open(ctx, &model, &resp.Diagnostics)
+	if inDoubt || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}
 }
 
-// open makes the tunnel, or gets the one that is there, and records it.
-func (r *tunnelResource) open(ctx context.Context, model *tunnelModel) diag.Diagnostics {
-	var diags diag.Diagnostics
-
-	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), &diags)
+// open makes the tunnel, or gets the one that is there, and records it. After
+// an error, inDoubt tells whether it may be there; what is not known of it is
+// null then.
+func (r *tunnelResource) open(ctx context.Context, model *tunnelModel, diags *diag.Diagnostics) (inDoubt bool) {
+	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), diags)
 	if sandbox == nil {
-		return diags
+		return false
 	}
 
 	tunnel, err := sandbox.OpenTunnel(ctx, model.Port.ValueInt64(), model.Name.ValueString())
 	if err != nil {
-		addTunnelFailure(&diags, "open "+model.describe(), err)
-		return diags
+		addTunnelFailure(diags, "open "+model.describe(), err)
+	}
+	if isRecycled(err) {
+		model.warnOfRemains(diags)
+	}
+	if tunnel == nil {
+		return false
 	}
 
-	model.URL = types.StringValue(tunnel.URL)
-	model.Hostname = types.StringValue(tunnel.Hostname)
-	model.TunnelID = types.StringValue(tunnel.ID)
-	model.CreatedAt = types.StringValue(tunnel.CreatedAt)
+	model.URL = knownString(tunnel.URL)
+	model.Hostname = knownString(tunnel.Hostname)
+	model.TunnelID = knownString(tunnel.ID)
+	model.CreatedAt = knownString(tunnel.CreatedAt)
 	model.InstanceID = types.StringValue(tunnel.Instance)
 
-	return diags
+	return err != nil
 }
 
-// Read makes no tunnel. The bridge has no way to look at one either, but a
-// tunnel ends with its container and not before.
+// Read makes no tunnel, and the bridge has no way to look at one. So it looks
+// only whether the container is there, with which every tunnel ends.
 func (r *tunnelResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var model tunnelModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
@@ -136,7 +143,7 @@ func (r *tunnelResource) Read(ctx context.Context, req resource.ReadRequest, res
 	}
 }
 
-// Update is for an imported tunnel, which is asked for now, and for timeouts.
+// Update is for a tunnel that ModifyPlan has planned to ask for, and for timeouts.
 func (r *tunnelResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var model tunnelModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
@@ -151,7 +158,8 @@ func (r *tunnelResource) Update(ctx context.Context, req resource.UpdateRequest,
 		ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
 		defer cancel()
 
-		resp.Diagnostics.Append(r.open(ctx, &model)...)
+		// After an error the state stays, and the next plan asks again.
+		r.open(ctx, &model, &resp.Diagnostics)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -189,6 +197,11 @@ func (r *tunnelResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		model.warnOfRemains(&resp.Diagnostics)
 	default:
 		addTunnelFailure(&resp.Diagnostics, "close "+model.describe(), err)
+		var doubt *bridge.DoubtError
+		if errors.As(err, &doubt) {
+			// Whoever keeps it after all has to ask for it again.
+			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("url"), types.StringNull())...)
+		}
 	}
 }
 
@@ -209,10 +222,24 @@ func (m *tunnelModel) warnOfRemains(diags *diag.Diagnostics) {
 		return
 	}
 
+	remains := "If it was made, its DNS record and a Cloudflare Tunnel are still in the Cloudflare account."
+	if id := m.TunnelID.ValueString(); id != "" {
+		remains = fmt.Sprintf("What it made in the Cloudflare account is still there: the DNS record of %s and a Cloudflare Tunnel with the id %s.",
+			m.Hostname.ValueString(), id)
+	}
+
 	diags.AddWarning("Named tunnel left in the Cloudflare account",
-		fmt.Sprintf("The container of %s is gone, and with it the bridge's record of the tunnel. What it made in the Cloudflare account "+
-			"is still there: the DNS record of %s and a Cloudflare Tunnel with the id %s. Delete both there; until then, "+
-			"the name %q cannot be used again.", m.describe(), m.Hostname.ValueString(), m.TunnelID.ValueString(), m.Name.ValueString()))
+		fmt.Sprintf("The container of %s is gone, and with it the bridge's record of the tunnel. %s Delete both there; until then, "+
+			"the name %q cannot be used again.", m.describe(), remains, m.Name.ValueString()))
+}
+
+// knownString is null for what is not known.
+func knownString(text string) types.String {
+	if text == "" {
+		return types.StringNull()
+	}
+
+	return types.StringValue(text)
 }
 
 func isRecycled(err error) bool {

@@ -15,9 +15,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge"
+	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
@@ -380,4 +382,52 @@ func TestTunnelWhoseContainerIsLostMeanwhileFails(t *testing.T) {
 			})},
 		},
 	)
+}
+
+// A tunnel that was made, with its answer lost, is in the state: whoever gives
+// up after that has it closed, and whoever goes on has it made anew.
+func TestTunnelInDoubtIsKeptInTheState(t *testing.T) {
+	for name, then := range map[string]struct {
+		config string
+		action plancheck.ResourceActionType
+		open   int
+	}{
+		"given up": {"", plancheck.ResourceActionDestroy, 0},
+		"made":     {`port = 8080`, plancheck.ResourceActionDestroyBeforeCreate, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := localBridge(t, localbridge.Config{})
+			proxy, err := faultproxy.Start(b.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(proxy.Close)
+			proxy.Set(faultproxy.Rule{Route: "/tunnel/8080", Fault: faultproxy.Fault{Cut: &faultproxy.Cut{At: faultproxy.AfterRequest}}})
+			b.url = proxy.URL
+			config := oneSandbox
+			if then.config != "" {
+				config = oneTunnel(then.config)
+			}
+			b.run(
+				resource.TestStep{
+					Config:      b.config(oneTunnel(`port = 8080`)),
+					ExpectError: regexp.MustCompile(`(?s)The bridge does not answer.*may have been done all the same`),
+				},
+				resource.TestStep{
+					PreConfig: func() { proxy.Set() },
+					Config:    b.config(config),
+					ConfigPlanChecks: resource.ConfigPlanChecks{
+						PreApply:             []plancheck.PlanCheck{action(tunnel, then.action)},
+						PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+					},
+					Check: func(*terraform.State) error {
+						if open := b.local.Tunnels(b.local.Running()[0]); len(open) != then.open {
+							return fmt.Errorf("tunnels to ports %d", open)
+						}
+						return nil
+					},
+				},
+			)
+		})
+	}
 }
