@@ -218,7 +218,7 @@ func (r *run) read(reply *reply) (*outcome, error) {
 		return nil, &StartError{fmt.Sprintf("its working directory %s does not exist or cannot be entered", r.command.Dir)}
 	case scripts.StatusNoRunDirectory:
 		return nil, &StartError{"there is no room in /tmp for its output; the disk is full or /tmp is not writable"}
-	case scripts.StatusRunNotStaged:
+	case scripts.StatusNotStaged:
 		return nil, errStagedLost
 	case scripts.StatusCancelled:
 		return nil, &UnknownOutcomeError{Err: errors.New("it was cancelled")}

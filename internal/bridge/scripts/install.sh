@@ -6,9 +6,6 @@
 #
 # Arguments: PATH MODE SHA256 PARTS (the parts are $staging/1, 2, ...)
 
-# scripts.go has the same numbers.
-readonly IS_DIRECTORY=90 NOT_STAGED=91 DIFFERENT=92 CANNOT_WRITE=93
-
 main() {
   local path=$1 mode=$2 sha256=$3 parts=$4 directory part sum
   directory=${path%/*}

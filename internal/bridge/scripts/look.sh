@@ -16,9 +16,6 @@
 # The list has for each path two records, each ended by NUL: what it is, and the path. What it is is "d MODE",
 # "f MODE SIZE SHA256" or "l TARGET". Directories come before what is in them.
 
-# scripts.go has the same numbers.
-readonly NOT_STAGED=91 MISSING=94 UNREADABLE=95 NOT_DIRECTORY=98 NO_LIST=99
-
 # obtain fills list, from what is known or else from what is staged.
 obtain() {
   read_list && return

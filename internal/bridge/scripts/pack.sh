@@ -10,9 +10,6 @@
 #   PARTS  in how many staged parts ($staging/1, 2, ...) the names are that are to be packed, each ended by NUL and
 #          relative to the directory; 0: all that is in it
 
-# scripts.go has the same numbers.
-readonly NOT_STAGED=91 CANNOT_WRITE=93 MISSING=94 UNREADABLE=95
-
 # choose goes to where the names start, and fills what with tar's arguments for them.
 choose() {
   local part name files=()

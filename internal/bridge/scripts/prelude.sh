@@ -11,7 +11,7 @@
 #   ... what the script has to say ...
 #   NONCE end STATUS ...
 # Everything is ASCII, since the bridge decodes output as UTF-8, and the last line proves that the script ended.
-# The stripper in scripts.go removes lines that are only a comment.
+# scripts.go leaves out lines that are only a comment, and sets the statuses, which statuses.go explains, as variables.
 
 nonce=$1 expected=$2 acknowledged=$3
 shift 3
@@ -25,9 +25,6 @@ runs=$home/runs
 # The bridge can write files only below /workspace, so what is on its way into the sandbox waits there.
 staging_root=/workspace/.cloudflaresandbox
 staging=$staging_root/$nonce
-
-# The statuses that every script can end with; the rest belongs to the script. scripts.go has the same numbers.
-readonly OTHER_INSTANCE=64 NO_HOME=65
 
 # recall reads that token. Only from a plain file: a pipe in its place would hold up every script, and a device has no end.
 # And only up to a NUL, since bash passes over those without counting, and a planted file may have any number of them.

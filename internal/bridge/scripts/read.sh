@@ -6,9 +6,6 @@
 #
 # Arguments: PATH LIMIT MOST
 
-# scripts.go has the same numbers.
-readonly IS_DIRECTORY=90 MISSING=94 UNREADABLE=95 NOT_REGULAR=96 LINKED=97 TOO_LARGE=98
-
 main() {
   local path=$1 limit=$2 most=$3 mode size sum
   # Of a link, what it leads to.

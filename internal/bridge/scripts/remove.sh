@@ -3,9 +3,6 @@
 #
 # Arguments: PATH
 
-# scripts.go has the same numbers.
-readonly IS_DIRECTORY=90 CANNOT_WRITE=93
-
 main() {
   [[ -d $1 && ! -L $1 ]] && return "$IS_DIRECTORY"
   rm -f -- "$1" 2>&1 || return "$CANNOT_WRITE"

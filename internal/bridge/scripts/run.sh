@@ -18,9 +18,6 @@
 # are the bytes it wrote and SENT the bytes above; the end of a stream is sent where it is larger than LIMIT. If the
 # command has written a reply, a third line of base64 follows the other two, and REPLY_SIZE REPLY_SENT end the last line.
 
-# scripts.go has the same numbers.
-readonly NO_DIRECTORY=80 NOT_STAGED=81 NO_RUN_DIRECTORY=82 CANCELLED=83 SUPERVISOR_GONE=84 RESULT_GONE=85
-
 # The command can find $run, and put there what it likes. It can so spoil its own result, and nothing else: what is read
 # are plain files, never a pipe on which to wait for ever; what is written is opened for reading as well (1<>), which
 # waits for nobody; and of the mark of the timeout only counts that something is there.

@@ -4,9 +4,6 @@
 #
 # Arguments: PATH SOURCE
 
-# scripts.go has the same number.
-readonly CANNOT_UNMOUNT=100
-
 main() {
   local source tool
   read -r _ _ _ source < <(mounted "$1")

@@ -25,9 +25,6 @@
 # No path is trusted to lead where its names say: the directory that it is in is entered first, and then seen to be the
 # one (enter). So a link planted in the place of a directory is never followed.
 
-# scripts.go has the same numbers.
-readonly IS_DIRECTORY=90 NOT_STAGED=91 DIFFERENT=92 CANNOT_WRITE=93 INCOMPLETE=100
-
 # parent PATH: in up, the directory that the path is in, "" for the tree's own.
 parent() {
   up=

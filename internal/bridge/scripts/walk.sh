@@ -5,9 +5,6 @@
 #
 # Arguments: DIRECTORY
 
-# scripts.go has the same numbers.
-readonly MISSING=94 UNREADABLE=95 NOT_DIRECTORY=98
-
 main() {
   local path found
   [[ -e $1 || -L $1 ]] || return "$MISSING"
