@@ -45,6 +45,7 @@ func TestRunReturnsExactOutputAndExitCode(t *testing.T) {
 		"empty standard input":  {command: bridge.Command{Argv: []string{"cat"}, Stdin: input("")}},
 		"standard input":        {command: bridge.Command{Argv: []string{"cat"}, Stdin: input("a\r\nb")}, out: "a\r\nb"},
 		"environment":           {command: bridge.Command{Argv: []string{"printenv", "A", "RANDOM", "arguments"}, Environment: map[string]string{"A": "x\n'\"$y", "RANDOM": "r", "arguments": "z"}}, out: "x\n'\"$y\nr\nz\n"},
+		"names of our own":      {command: bridge.Command{Argv: []string{"printenv", "CANCELLED", "NO_HOME"}, Environment: map[string]string{"CANCELLED": "a", "NO_HOME": "b"}}, out: "a\nb\n"},
 		"empty variable":        {command: bridge.Command{Argv: []string{"printenv", "A"}, Environment: map[string]string{"A": ""}}, out: "\n"},
 		"PATH of the user":      {command: bridge.Command{Argv: []string{"bash", "-c", "echo $PATH"}, Environment: map[string]string{"PATH": "/usr/bin:/x"}}, out: "/usr/bin:/x\n"},
 		"directory":             {command: bridge.Command{Argv: []string{"pwd"}, Dir: "/tmp"}, out: "/tmp\n"},

@@ -77,15 +77,14 @@ var statusNames = [...]string{
 	StatusCannotUnmount:  "CANNOT_UNMOUNT",
 }
 
-// statuses is the line that sets those of the variables that a program uses.
+// statuses is the line that sets those of the variables that a program uses. They are not read-only: a command may be given
+// variables of the same names.
 func statuses(program string) string {
-	var b strings.Builder
-	b.WriteString("readonly")
+	var set []string
 	for number, name := range statusNames {
 		if name != "" && strings.Contains(program, `"$`+name+`"`) {
-			fmt.Fprintf(&b, " %s=%d", name, number)
+			set = append(set, fmt.Sprintf("%s=%d", name, number))
 		}
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return strings.Join(set, " ") + "\n"
 }

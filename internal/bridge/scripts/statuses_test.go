@@ -24,7 +24,7 @@ func TestEveryStatusThatAScriptUsesIsSetInIt(t *testing.T) {
 		first, rest, _ := strings.Cut(program, "\n")
 		for _, match := range variable.FindAllStringSubmatch(rest, -1) {
 			used := match[1]
-			if !ofBash[used] && !strings.Contains(first+" ", " "+used+"=") {
+			if !ofBash[used] && !strings.Contains(" "+first, " "+used+"=") {
 				t.Errorf("%s: %s is used, and not set by %q", name, used, first)
 			}
 			delete(unused, used)
