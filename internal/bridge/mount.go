@@ -188,7 +188,7 @@ func (s *Sandbox) LookAtMount(ctx context.Context, path string) (*MountInfo, err
 
 func (s *Sandbox) lookAtMount(ctx context.Context, path, instance string, needsContainer bool) (*MountInfo, error) {
 	answer, err := s.call(ctx, call{
-		what: "looking at the mount " + path, program: scripts.Mount, args: []string{path},
+		what: "looking at the mount " + path, program: scripts.LookMount, args: []string{path},
 		expected: instance, needsContainer: needsContainer,
 	})
 	if err != nil {

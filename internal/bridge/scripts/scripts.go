@@ -34,24 +34,24 @@ var (
 	read string
 	//go:embed remove.sh
 	remove string
-	//go:embed mount.sh
-	mount string
+	//go:embed look_mount.sh
+	lookMount string
 	//go:embed unmount.sh
 	unmount string
 )
 
 // The programs, ready for "bash -c". Each one's file says what it does and which arguments it takes.
 var (
-	Hello   = program(hello)
-	Run     = program(groups, run)
-	Cancel  = program(groups, cancel)
-	Install = program(install)
-	Discard = program(discard)
-	Inspect = program(hidden, inspect)
-	Read    = program(hidden, read)
-	Remove  = program(remove)
-	Mount   = program(mounts, mount)
-	Unmount = program(mounts, unmount)
+	Hello     = program(hello)
+	Run       = program(groups, run)
+	Cancel    = program(groups, cancel)
+	Install   = program(install)
+	Discard   = program(discard)
+	Inspect   = program(hidden, inspect)
+	Read      = program(hidden, read)
+	Remove    = program(remove)
+	LookMount = program(mounts, lookMount)
+	Unmount   = program(mounts, unmount)
 )
 
 // program puts the statuses and the prelude before the parts and leaves the comments out: the whole program travels with

@@ -19,7 +19,7 @@ func TestEveryStatusThatAScriptUsesIsSetInIt(t *testing.T) {
 	}
 	for name, program := range map[string]string{
 		"hello": Hello, "run": Run, "cancel": Cancel, "install": Install, "discard": Discard, "inspect": Inspect, "read": Read,
-		"remove": Remove, "mount": Mount, "unmount": Unmount, "unpack": Unpack, "look": Look, "walk": Walk, "pack": Pack,
+		"remove": Remove, "look_mount": LookMount, "unmount": Unmount, "unpack": Unpack, "look": Look, "walk": Walk, "pack": Pack,
 	} {
 		first, rest, _ := strings.Cut(program, "\n")
 		for _, match := range variable.FindAllStringSubmatch(rest, -1) {
