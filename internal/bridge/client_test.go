@@ -373,21 +373,21 @@ type roundTripper func(req *http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // After five minutes without a word the container may be gone, so the next request goes alone again.
-func TestAwakeLastsFiveMinutes(t *testing.T) {
+func TestHeardLatelyLastsFiveMinutes(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	s := newSandbox(nil, "abc")
 	s.now = func() time.Time { return now }
-	if s.Awake() {
-		t.Error("awake before anything was heard")
+	if s.HeardLately() {
+		t.Error("heard lately, before anything was heard")
 	}
 	s.answered(testInstance)
 	now = now.Add(freshFor - 1)
-	if !s.Awake() {
-		t.Error("not awake after 5 minutes less a moment")
+	if !s.HeardLately() {
+		t.Error("not heard lately after 5 minutes less a moment")
 	}
 	now = now.Add(1)
-	if s.Awake() {
-		t.Error("awake after 5 minutes")
+	if s.HeardLately() {
+		t.Error("heard lately after 5 minutes")
 	}
 }

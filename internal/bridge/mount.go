@@ -74,7 +74,7 @@ func (s *Sandbox) Mount(ctx context.Context, request MountRequest) (*MountInfo, 
 		return nil, err
 	}
 	defer leave()
-	instance, err := s.awake(ctx)
+	instance, err := s.reach(ctx)
 	if err != nil {
 		return nil, err
 	}

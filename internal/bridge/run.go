@@ -28,7 +28,7 @@ func (s *Sandbox) Run(ctx context.Context, command Command) (*Result, error) {
 	if err := command.validate(); err != nil {
 		return nil, err
 	}
-	instance, err := s.awake(ctx)
+	instance, err := s.reach(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,8 @@ func newSandbox(c *Client, id string) *Sandbox {
 // ID is the sandbox's id at the bridge.
 func (s *Sandbox) ID() string { return s.id }
 
-// Awake tells whether the container has answered this process within the last 5 minutes.
-func (s *Sandbox) Awake() bool {
+// HeardLately tells whether the container has answered this process within the last 5 minutes.
+func (s *Sandbox) HeardLately() bool {
 	_, fresh := s.known()
 	return fresh
 }
@@ -132,9 +132,9 @@ func (s *Sandbox) Instance(ctx context.Context) (string, error) {
 	return answer.instance, nil
 }
 
-// awake returns the instance to work with, and makes the first contact if there was none lately. At the instance limit
+// reach returns the instance to work with, and makes the first contact if there was none lately. At the instance limit
 // it tries a few times before it fails.
-func (s *Sandbox) awake(ctx context.Context) (string, error) {
+func (s *Sandbox) reach(ctx context.Context) (string, error) {
 	if instance, fresh := s.known(); fresh {
 		return instance, nil
 	}

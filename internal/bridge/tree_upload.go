@@ -101,7 +101,7 @@ func (s *Sandbox) applyTree(ctx context.Context, u TreeUpload, target string, la
 }
 
 func (s *Sandbox) applyTreeOnce(ctx context.Context, u TreeUpload, target string, last bool, content io.ReaderAt, packed packedTree) error {
-	instance, err := s.awake(ctx)
+	instance, err := s.reach(ctx)
 	if err != nil {
 		return err
 	}

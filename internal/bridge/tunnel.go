@@ -70,7 +70,7 @@ func (s *Sandbox) OpenTunnel(ctx context.Context, port int64, name string) (*Tun
 			return nil, err
 		}
 	}
-	instance, err := s.awake(ctx)
+	instance, err := s.reach(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import "context"
 // Once the container has been replaced under this process, by a crash or during a long pause, it is a [*RecycledError] for
 // good: what was done in the first one is gone, and a command that relies on it must not run in an empty one.
 func (s *Sandbox) Wake(ctx context.Context) (string, error) {
-	instance, err := s.awake(ctx)
+	instance, err := s.reach(ctx)
 	if err != nil {
 		return "", err
 	}

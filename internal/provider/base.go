@@ -146,7 +146,7 @@ func (c *connection) nothingRuns(ctx context.Context) (bool, error) {
 // with its container: starting one in order to remove something from it would be
 // absurd. If the figures cannot be had, the removal itself tells what is wrong.
 func (c *connection) provenAsleep(ctx context.Context, sandbox *bridge.Sandbox) bool {
-	if sandbox.Awake() {
+	if sandbox.HeardLately() {
 		return false
 	}
 
@@ -179,5 +179,5 @@ func containerLost(ctx context.Context, sandbox *bridge.Sandbox, instance string
 // mayAsk reports whether a refresh may send a request that starts a container
 // if there is none.
 func (c *connection) mayAsk(sandbox *bridge.Sandbox) bool {
-	return c.wakeOnRefresh || sandbox.Awake()
+	return c.wakeOnRefresh || sandbox.HeardLately()
 }
