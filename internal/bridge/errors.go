@@ -214,8 +214,15 @@ func (c *Client) notABridge(r request, resp *http.Response, body []byte) *Error 
 	if isHTML(resp, body) {
 		message += ", but an HTML page" + titleOf(body)
 	}
+	e := strangeAnswer(r, oneLine(c.redact(message, r.secrets)))
+	e.Status = resp.StatusCode
+	return e
+}
+
+// strangeAnswer makes the error of an answer in whose JSON is not what a bridge sends.
+func strangeAnswer(r request, message string) *Error {
 	return &Error{
-		Method: r.method, Path: r.path, Status: resp.StatusCode, Message: oneLine(c.redact(message, r.secrets)),
+		Method: r.method, Path: r.path, Status: http.StatusOK, Message: message,
 		Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
 	}
 }

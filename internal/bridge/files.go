@@ -13,23 +13,11 @@ const partSize = 8 << 20
 // putFile writes one part of content to a path below /workspace. The path must consist of characters that need no
 // encoding in a URL, since the bridge decodes only some: staging names do.
 func (c *Client) putFile(ctx context.Context, id, path string, content io.ReaderAt, offset, size int64) error {
-	var answer struct {
-		OK *bool `json:"ok"`
-	}
 	r := request{
 		method: http.MethodPut, path: sandboxPath(id) + "/file" + path, size: size,
 		newBody: func() io.Reader { return io.NewSectionReader(content, offset, size) },
 	}
-	if err := c.doJSON(ctx, r, &answer); err != nil {
-		return err
-	}
-	if answer.OK == nil || !*answer.OK {
-		return &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not say that the file was written",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
-	}
-	return nil
+	return c.doOK(ctx, r)
 }
 
 // getFile copies what the bridge has at a path to w, at most size bytes. The bytes prove nothing by themselves: the bridge

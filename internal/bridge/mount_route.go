@@ -59,20 +59,3 @@ func (c *Client) unmountBucket(ctx context.Context, id, path string) error {
 
 // isUnmountError recognises the bridge's own word that it cannot.
 func isUnmountError(resp *http.Response) bool { return peekCode(resp) == codeUnmountError }
-
-// doOK sends a request whose answer is {"ok":true}.
-func (c *Client) doOK(ctx context.Context, r request) error {
-	var answer struct {
-		OK bool `json:"ok"`
-	}
-	if err := c.doJSON(ctx, r, &answer); err != nil {
-		return err
-	}
-	if !answer.OK {
-		return &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not say that it is done",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"io"
 	"net/http"
 )
 
@@ -16,10 +15,7 @@ func (c *Client) CreateSandbox(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if ValidateSandboxID(answer.ID) != nil {
-		return "", &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer has no usable sandbox id",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
+		return "", strangeAnswer(r, "the answer has no usable sandbox id")
 	}
 	return answer.ID, nil
 }
@@ -31,19 +27,11 @@ func (c *Client) DestroySandbox(ctx context.Context, id string) error {
 		return err
 	}
 	r := request{method: http.MethodDelete, path: sandboxPath(id)}
-	resp, err := c.do(takeForAnswer(ctx, isCapacityExceeded), r)
+	err := c.doNoContent(takeForAnswer(ctx, isCapacityExceeded), r)
 	if IsAsleep(err) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNoContent {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return c.notABridge(r, resp, body)
-	}
-	return nil
+	return err
 }
 
 // PoolStats are the bridge's figures about its containers. Asking for them starts none.
@@ -81,10 +69,7 @@ func (c *Client) PoolStats(ctx context.Context) (*PoolStats, error) {
 		return nil, err
 	}
 	if answer.Warm == nil || answer.Assigned == nil || answer.Total == nil {
-		return nil, &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer lacks the pool's figures",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
+		return nil, strangeAnswer(r, "the answer lacks the pool's figures")
 	}
 	stats := answer.PoolStats
 	stats.Warm, stats.Assigned, stats.Total = *answer.Warm, *answer.Assigned, *answer.Total
@@ -100,20 +85,7 @@ func (c *Client) ShutdownPrewarmed(ctx context.Context) error {
 }
 
 func (c *Client) postPool(ctx context.Context, what string) error {
-	var answer struct {
-		OK bool `json:"ok"`
-	}
-	r := request{method: http.MethodPost, path: "/v1/pool/" + what}
-	if err := c.doJSON(ctx, r, &answer); err != nil {
-		return err
-	}
-	if !answer.OK {
-		return &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not say that it was done",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
-	}
-	return nil
+	return c.doOK(ctx, request{method: http.MethodPost, path: "/v1/pool/" + what})
 }
 
 // Health is what the bridge says of its own configuration.
@@ -135,10 +107,7 @@ func (c *Client) Health(ctx context.Context) (*Health, error) {
 		return nil, err
 	}
 	if answer.OK == nil {
-		return nil, &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not say whether the bridge is well",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
+		return nil, strangeAnswer(r, "the answer does not say whether the bridge is well")
 	}
 	return &Health{OK: *answer.OK, Errors: answer.Errors}, nil
 }

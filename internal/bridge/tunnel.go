@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -154,24 +153,12 @@ func (c *Client) openTunnel(ctx context.Context, id string, port int64, name str
 		return nil, err
 	}
 	if tunnel.ID == "" || tunnel.URL == "" || tunnel.Hostname == "" || int64(tunnel.Port) != port || tunnel.Name != name {
-		return nil, &Error{
-			Method: r.method, Path: r.path, Status: http.StatusOK, Message: "the answer does not describe the tunnel that was asked for",
-			Summary: "What answers is not a sandbox bridge", NextStep: stepURL,
-		}
+		return nil, strangeAnswer(r, "the answer does not describe the tunnel that was asked for")
 	}
 	return &tunnel, nil
 }
 
 func (c *Client) closeTunnel(ctx context.Context, id string, port int64) error {
 	r := request{method: http.MethodDelete, path: tunnelPath(id, port)}
-	resp, err := c.do(takeForAnswer(ctx, isTunnelError), r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNoContent {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return c.notABridge(r, resp, body)
-	}
-	return nil
+	return c.doNoContent(takeForAnswer(ctx, isTunnelError), r)
 }
