@@ -43,9 +43,6 @@ func CleanMountPath(p string) (string, error) {
 	return p, nil
 }
 
-// scriptsHome is where the scripts keep their files; scripts/prelude.sh has the same name.
-const scriptsHome = "/tmp/.cloudflaresandbox"
-
 var (
 	bucketPattern  = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 	bindingPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // Workspace is the directory that a sandbox's files live in; the bridge serves no other.
 const Workspace = "/workspace"
+
+// scriptsHome is where the scripts keep their files; scripts/prelude.sh has the same name.
+const scriptsHome = "/tmp/.cloudflaresandbox"
 
 // Limits of Linux for a path and for each of its names, in bytes. The room left out is for the names that Write uses
 // beside its target.
@@ -72,40 +74,4 @@ func CleanDirectory(p string) (string, error) {
 		p = Workspace + "/" + p
 	}
 	return path.Clean(p), nil
-}
-
-// ParseMode reads a file mode in octal, like "644", "0644" or "4755".
-func ParseMode(mode string) (uint32, error) {
-	value, err := strconv.ParseUint(mode, 8, 32)
-	if err != nil || len(mode) < 3 || len(mode) > 4 {
-		return 0, fmt.Errorf(`%q is not a file mode: it takes 3 or 4 octal digits, like "0644" or "0755"`, mode)
-	}
-	return uint32(value), nil
-}
-
-// FormatMode writes a file mode as four octal digits, like "0644".
-func FormatMode(mode uint32) string { return fmt.Sprintf("%04o", mode) }
-
-// Variables that bash makes read-only: it would not hand a value of ours to a command.
-var readOnlyVariables = []string{"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"}
-
-// ValidateEnvironmentName tells whether a command can be given a variable of that name.
-func ValidateEnvironmentName(name string) error {
-	for i := range len(name) {
-		c := name[i]
-		letter := c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			name = ""
-			break
-		}
-	}
-	if name == "" {
-		return errors.New("the name of an environment variable has letters, digits and underscores, and no digit first")
-	}
-	for _, reserved := range readOnlyVariables {
-		if name == reserved {
-			return fmt.Errorf("%s is set by the shell and cannot be changed", name)
-		}
-	}
-	return nil
 }

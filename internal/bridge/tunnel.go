@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -124,12 +123,6 @@ func (s *Sandbox) CloseTunnel(ctx context.Context, port int64, instance string) 
 		return &DoubtError{err}
 	}
 	return s.tunnelError(port, "", err)
-}
-
-// mayBeRecycled tells whether a request may have failed because the container went away under it.
-func mayBeRecycled(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && (e.Status == 0 || e.Status >= http.StatusInternalServerError) && !IsAsleep(err)
 }
 
 // isTunnelError recognises the bridge's own word that it cannot, which asking again does not change.
