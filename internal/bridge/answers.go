@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 )
 
@@ -87,4 +88,9 @@ func (c *Client) doNoContent(ctx context.Context, r request) error {
 		return c.notABridge(r, resp, body)
 	}
 	return nil
+}
+
+func isJSON(resp *http.Response) bool {
+	mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return err == nil && mediaType == "application/json"
 }
