@@ -33,6 +33,16 @@ func sandboxIDArgument() datasourceschema.StringAttribute {
 	}
 }
 
+// computedString is an attribute that stays as it is for as long as the
+// resource is not made anew.
+func computedString(description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		MarkdownDescription: description,
+		Computed:            true,
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+}
+
 // timeoutsAttribute is the stock attribute, with the provider's own check of
 // durations added: the stock one lets negative ones pass.
 func timeoutsAttribute(ctx context.Context, opts timeouts.Opts) schema.Attribute {

@@ -26,16 +26,6 @@ const (
 // verification takes more than a second.
 var secretIterations = 600_000
 
-// privateReader and privateState are the framework's private state, whose type
-// cannot be named outside of it.
-type privateReader interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-type privateState interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
 // secretVerifier recognises a write-only content without revealing it.
 type secretVerifier struct {
 	Iterations int    `json:"iterations"`

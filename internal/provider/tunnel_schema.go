@@ -60,16 +60,6 @@ func tunnelSchema(ctx context.Context) schema.Schema {
 	}
 }
 
-// computedString is an attribute that stays as it is for as long as the
-// resource is not made anew.
-func computedString(description string) schema.StringAttribute {
-	return schema.StringAttribute{
-		MarkdownDescription: description,
-		Computed:            true,
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-	}
-}
-
 // unlessImported lets the first apply after an import give the tunnel its name,
 // which an import cannot know.
 func unlessImported(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
