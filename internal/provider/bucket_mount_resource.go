@@ -131,22 +131,11 @@ func (r *bucketMountResource) Read(ctx context.Context, req resource.ReadRequest
 // look finds out what is mounted at the path. Nil means that it cannot be known
 // without starting a container that a refresh may not start.
 func (r *bucketMountResource) look(ctx context.Context, sandbox *bridge.Sandbox, model *bucketMountModel) (*bridge.MountInfo, error) {
-	if !r.conn.mayAsk(sandbox) {
-		none, err := r.conn.nothingRuns(ctx)
-		if none && err == nil {
-			return &bridge.MountInfo{}, nil
-		}
+	none := &bridge.MountInfo{}
 
-		return nil, err
-	}
-
-	mount, err := sandbox.LookAtMount(ctx, model.MountPath.ValueString())
-	if bridge.IsAsleep(err) {
-		// Mounts go with their container.
-		return &bridge.MountInfo{}, nil
-	}
-
-	return mount, err
+	return refreshed(ctx, r.conn, r.conn.mayAsk(sandbox), none, nil, func() (*bridge.MountInfo, error) {
+		return sandbox.LookAtMount(ctx, model.MountPath.ValueString())
+	})
 }
 
 // Update is for the timeouts alone: everything else makes the mount anew.

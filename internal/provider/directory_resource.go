@@ -185,24 +185,11 @@ func (r *directoryResource) Read(ctx context.Context, req resource.ReadRequest, 
 // look finds out what there is of the tree. Nil means that it cannot be known
 // without starting a container that a refresh may not start.
 func (r *directoryResource) look(ctx context.Context, sandbox *bridge.Sandbox, model *directoryModel, was bridge.Tree) (*bridge.TreeInfo, error) {
-	// Directories go with their container.
 	missing := &bridge.TreeInfo{Root: bridge.KindMissing}
 
-	if !r.conn.mayAsk(sandbox) {
-		none, err := r.conn.nothingRuns(ctx)
-		if none && err == nil {
-			return missing, nil
-		}
-
-		return nil, err
-	}
-
-	info, err := sandbox.InspectTree(ctx, model.Path.ValueString(), was)
-	if bridge.IsAsleep(err) {
-		return missing, nil
-	}
-
-	return info, err
+	return refreshed(ctx, r.conn, r.conn.mayAsk(sandbox), missing, nil, func() (*bridge.TreeInfo, error) {
+		return sandbox.InspectTree(ctx, model.Path.ValueString(), was)
+	})
 }
 
 func (r *directoryResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {

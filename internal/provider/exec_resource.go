@@ -2,15 +2,12 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
 // execOverhead is what running a command may take beside the command itself:
@@ -160,12 +157,10 @@ func (r *execResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	}
 
 	if !lost {
-		var recycled *bridge.RecycledError
-
 		outcome, diags := command.run(ctx, r.conn, execution{
 			sandboxID: model.SandboxID, instance: model.InstanceID.ValueString(), at: path.Root("on_destroy"),
 		})
-		if outcome.started() || !errors.As(outcome.err, &recycled) {
+		if outcome.started() || !isRecycled(outcome.err) {
 			resp.Diagnostics.Append(diags...)
 			return
 		}

@@ -156,27 +156,19 @@ func (r *fileResource) look(ctx context.Context, sandbox *bridge.Sandbox, model 
 	missing := &bridge.FileInfo{Path: model.Path.ValueString(), Kind: bridge.KindMissing}
 
 	// An import is not a refresh: it can only be answered by looking.
-	if !r.conn.mayAsk(sandbox) && !model.imported() {
-		none, err := r.conn.nothingRuns(ctx)
-		if none && err == nil {
-			return missing, nil
+	mayAsk := r.conn.mayAsk(sandbox) || model.imported()
+
+	return refreshed(ctx, r.conn, mayAsk, missing, nil, func() (*bridge.FileInfo, error) {
+		infos, err := sandbox.Inspect(ctx, model.Path.ValueString())
+		if err != nil {
+			return nil, err
+		}
+		if len(infos) != 1 {
+			return nil, fmt.Errorf("asked about one path and was told about %d", len(infos))
 		}
 
-		return nil, err
-	}
-
-	infos, err := sandbox.Inspect(ctx, model.Path.ValueString())
-	switch {
-	case bridge.IsAsleep(err):
-		// Files go with their container.
-		return missing, nil
-	case err != nil:
-		return nil, err
-	case len(infos) != 1:
-		return nil, fmt.Errorf("asked about one path and was told about %d", len(infos))
-	}
-
-	return &infos[0], nil
+		return &infos[0], nil
+	})
 }
 
 func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -281,8 +273,7 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	err := sandbox.Remove(ctx, model.Path.ValueString())
 
 	// Without its container, or with another one, the file is gone already.
-	var recycled *bridge.RecycledError
-	if err != nil && !bridge.IsAsleep(err) && !errors.As(err, &recycled) {
+	if err != nil && !bridge.IsAsleep(err) && !isRecycled(err) {
 		addFailure(&resp.Diagnostics, path.Root("path"), "remove "+model.describe(), err)
 	}
 }

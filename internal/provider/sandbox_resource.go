@@ -157,21 +157,11 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 
 // observe finds out which container runs the sandbox; null means none.
 func (r *sandboxResource) observe(ctx context.Context, sandbox *bridge.Sandbox, recorded types.String) (types.String, error) {
-	if !r.conn.mayAsk(sandbox) {
-		none, err := r.conn.nothingRuns(ctx)
-		if none || err != nil {
-			return types.StringNull(), err
-		}
+	return refreshed(ctx, r.conn, r.conn.mayAsk(sandbox), types.StringNull(), recorded, func() (types.String, error) {
+		instance, err := sandbox.Instance(ctx)
 
-		return recorded, nil
-	}
-
-	instance, err := sandbox.Instance(ctx)
-	if bridge.IsAsleep(err) {
-		return types.StringNull(), nil
-	}
-
-	return types.StringValue(instance), err
+		return types.StringValue(instance), err
+	})
 }
 
 func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -240,10 +239,4 @@ func knownString(text string) types.String {
 	}
 
 	return types.StringValue(text)
-}
-
-func isRecycled(err error) bool {
-	var recycled *bridge.RecycledError
-
-	return errors.As(err, &recycled)
 }
