@@ -121,7 +121,11 @@ func (r *reply) pass(n int) error {
 }
 
 func (r *reply) end(words string) error {
-	for i, word := range strings.Fields(words) {
+	fields := strings.Fields(words)
+	if len(fields) == 0 {
+		return errReplyGarbled
+	}
+	for i, word := range fields {
 		number, err := strconv.ParseInt(word, 10, 64)
 		if err != nil || number < 0 {
 			return errReplyGarbled
@@ -136,11 +140,8 @@ func (r *reply) end(words string) error {
 		} else {
 			r.numbers = append(r.numbers, number)
 		}
-		r.ended = true
 	}
-	if !r.ended {
-		return errReplyGarbled
-	}
+	r.ended = true
 	return nil
 }
 

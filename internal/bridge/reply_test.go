@@ -69,11 +69,12 @@ func TestReplyRefusesWhatIsGarbled(t *testing.T) {
 		"status is no number":            frame("", "x"),
 		"status out of range":            frame("", "256"),
 		"negative number":                frame("", "0 -1"),
+		"last number is none":            frame("", "0 4 x"),
 		"too large":                      frame(strings.Repeat("x", 2000), "0 2000"),
 		"endless first line":             strings.Repeat("x", 2000),
 	} {
 		r := &reply{nonce: testNonce, limit: 1000}
-		if err := r.feed([]byte(stream)); err == nil {
+		if err := r.feed([]byte(stream)); err == nil || r.ended {
 			t.Errorf("%s: taken for %+v", name, r)
 		}
 	}
