@@ -222,7 +222,7 @@ func (s *Sandbox) exec(ctx context.Context, argv []string, r *reply) error {
 		err = s.incomplete(err)
 	}
 	if text := s.client.readable(complaints.String()); text != "" {
-		err = fmt.Errorf("%w (the sandbox's shell said: %s)", err, text)
+		err = fmt.Errorf("the sandbox's shell said %q: %w", text, err)
 	}
 	return &unprovenError{err}
 }

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -67,17 +64,25 @@ func (c *Command) validate() error {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return errors.New("a command needs a program")
 	}
-	for _, text := range slices.Concat(c.Argv, []string{c.Script, c.Dir}, slices.Collect(maps.Values(c.Environment))) {
-		if strings.ContainsRune(text, 0) {
-			return errors.New("a command, its script, directory and environment cannot contain a NUL character")
+	for i, argument := range c.Argv {
+		if err := ValidateArgument(argument); err != nil {
+			return fmt.Errorf("argument %d of the command: %w", i, err)
 		}
 	}
-	if c.Stdin != nil && strings.ContainsRune(*c.Stdin, 0) {
-		return errors.New("the standard input of a command cannot contain a NUL character")
-	}
-	for name := range c.Environment {
+	for name, value := range c.Environment {
 		if err := ValidateEnvironmentName(name); err != nil {
 			return err
+		}
+		if err := ValidateArgument(name + "=" + value); err != nil {
+			return fmt.Errorf("environment variable %s: %w", name, err)
+		}
+	}
+	for what, text := range map[string]*string{"script": &c.Script, "directory": &c.Dir, "standard input": c.Stdin} {
+		if text == nil {
+			continue
+		}
+		if err := ValidateText(*text, MaxCommandBytes); err != nil {
+			return fmt.Errorf("the %s of the command: %w", what, err)
 		}
 	}
 	if c.Dir != "" && !path.IsAbs(c.Dir) {

@@ -3,7 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"sync/atomic"
 )
 
@@ -11,7 +11,7 @@ import (
 type DoubtError struct{ Err error }
 
 func (e *DoubtError) Error() string {
-	return fmt.Sprintf("%v. It may have been done all the same", e.Err)
+	return strings.TrimSuffix(e.Err.Error(), ".") + ". It may have been done all the same"
 }
 
 // Unwrap gives the cause.

@@ -35,8 +35,8 @@ type Error struct {
 	// Err is the cause where there was no answer.
 	Err error
 
-	// text is all of what the bridge said, without secrets.
-	text string
+	// raw is all of what the bridge said, to be recognised and never shown; text is the same without secrets.
+	raw, text string
 	// afterAnswer says that the answer had begun well, so that the request has had its effect, or a part of it.
 	afterAnswer bool
 }

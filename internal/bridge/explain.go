@@ -33,7 +33,7 @@ func (c *Client) responseError(r request, resp *http.Response) *Error {
 	fromBridge := json.Unmarshal(body, &answer) == nil && answer.Error != ""
 	switch {
 	case fromBridge:
-		e.text = c.redact(answer.Error, r.secrets)
+		e.raw, e.text = answer.Error, c.redact(answer.Error, r.secrets)
 		e.Code, e.Message = oneLine(answer.Code), oneLine(e.text)
 	case isHTML(resp, body):
 		e.Message = oneLine(c.redact("an HTML page"+titleOf(body), r.secrets))

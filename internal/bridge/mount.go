@@ -136,7 +136,7 @@ func (s *Sandbox) mountProven(ctx context.Context, request MountRequest, source,
 // With this very answer the bridge forgets it (measured).
 func isStaleRecord(failure error, info *MountInfo) bool {
 	var e *Error
-	return errors.As(failure, &e) && strings.Contains(e.text, "already in use") && !info.Mounted
+	return errors.As(failure, &e) && strings.Contains(e.raw, "already in use") && !info.Mounted
 }
 
 // checkMount compares what is mounted with what was asked for.

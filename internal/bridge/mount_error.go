@@ -55,7 +55,7 @@ func (s *Sandbox) mountError(path string, err error) error {
 	}
 	switch e.Code {
 	case codeMountError:
-		return &MountError{ID: s.id, Path: path, Reason: mountReason(e.text), Detail: oneLine(withoutChatter(e.text))}
+		return &MountError{ID: s.id, Path: path, Reason: mountReason(e.raw), Detail: oneLine(withoutChatter(e.text))}
 	case codeUnmountError:
 		return &MountError{ID: s.id, Path: path, Reason: MountStays, Detail: oneLine(e.text)}
 	default:

@@ -80,6 +80,9 @@ func (s *Sandbox) RunPython(ctx context.Context, code string, command Command) (
 	if len(command.Argv) == 0 || command.Script != "" {
 		return nil, errors.New("a snippet needs an interpreter, and has no other script")
 	}
+	if err := ValidateText(code, MaxPythonCodeBytes); err != nil {
+		return nil, fmt.Errorf("the code: %w", err)
+	}
 	command.Script = scripts.Python(code, command.MaxOutputBytes)
 	command.Confidential = true
 	command.MaxReplyBytes = 2*command.MaxOutputBytes + maxPythonErrorBytes

@@ -51,6 +51,7 @@ func TestPythonTellsWhatBecameOfTheSnippet(t *testing.T) {
 		"module beside it": {code: "open('helper.py', 'w').write('x = 5')\nimport helper\nhelper.x", want: `"" "" "5" "5"`},
 		"bytes":            {code: "import os\nos.write(1, b'\\xff\\x00')\nos.write(2, b'\\xfe')\nNone", want: `"\xff\x00" "\xfe"`},
 		"300 KiB":          {code: strings.Repeat("# ü\n", 75<<10) + "1", want: `"" "" "1" "1"`},
+		"the longest":      {code: strings.Repeat("#", bridge.MaxPythonCodeBytes-2) + "\n1", want: `"" "" "1" "1"`},
 		"exits at once":    {code: "import os\nprint('out')\nos._exit(3)", want: `"out\n" "" ProcessEnded: the process ended with exit code 3 before the code had come to its end`},
 		"exits with 0":     {code: "import os\nos._exit(0)", want: `"" "" ProcessEnded: the process ended with exit code 0 before the code had come to its end`},
 		"killed": {
@@ -140,6 +141,9 @@ func TestPythonCarriesTheLargestResult(t *testing.T) {
 			len(result.Stdout), len(result.Stderr), len(*result.Repr), len(*result.JSON))
 	}
 	var limit *bridge.OutputLimitError
+	if _, err := s.RunPython(t.Context(), strings.Repeat("#", bridge.MaxPythonCodeBytes+1), python()); err == nil {
+		t.Error("a longer snippet than can be sent was run")
+	}
 	if _, err := s.RunPython(t.Context(), "'x' * 9999", bridge.Command{Argv: []string{"python3"}, MaxOutputBytes: 10000}); !errors.As(err, &limit) ||
 		limit.Stream != "result" || limit.Size != 10001 || limit.Limit != 10000 {
 		t.Errorf("got %v, want an output limit error", err)

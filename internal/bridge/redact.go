@@ -12,6 +12,10 @@ import (
 // maxErrorMessage is how much is shown of a text from outside.
 const maxErrorMessage = 600
 
+// MinSecretBytes is the length from which a value is hidden where it is found in a text. A shorter one hides nothing, and
+// would take every digit or letter of its kind out of what is to be read.
+const MinSecretBytes = 4
+
 // readable makes text from outside fit for an error: one line, bounded, and without the secrets this client knows.
 func (c *Client) readable(text string) string { return oneLine(c.redact(text, nil)) }
 
@@ -24,7 +28,7 @@ func (c *Client) redact(text string, ofRequest []string) string {
 	}
 	var forms []string
 	for _, secret := range secrets {
-		if secret == "" {
+		if len(secret) < MinSecretBytes {
 			continue
 		}
 		quoted, _ := json.Marshal(secret) // never fails

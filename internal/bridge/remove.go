@@ -13,7 +13,10 @@ func (s *Sandbox) Remove(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := s.call(ctx, call{what: "removing " + target, program: scripts.Remove, args: []string{target}, changes: true})
+	answer, inDoubt, err := s.callInDoubt(ctx, call{what: "removing " + target, program: scripts.Remove, args: []string{target}, changes: true})
+	if inDoubt {
+		return &DoubtError{err}
+	}
 	if err != nil {
 		return err
 	}

@@ -115,9 +115,9 @@ func (r *run) stage(ctx context.Context) error {
 		payload.WriteByte(0)
 	}
 	size := int64(payload.Len())
-	if size > partSize {
-		return fmt.Errorf("a command with its script, environment and input can have %d bytes, this one has %d: "+
-			"put what is large into a file", partSize, size)
+	if size > MaxCommandBytes {
+		return fmt.Errorf("the arguments, environment, script and input of a command can have %d bytes together, and have %d: "+
+			"put what is large into a file in the sandbox", MaxCommandBytes, size)
 	}
 	err := r.sandbox.put(ctx, stagedPart(r.nonce, 1), bytes.NewReader(payload.Bytes()), 0, size)
 	if err != nil {

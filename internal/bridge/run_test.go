@@ -254,12 +254,18 @@ func TestRunOfAQuickCommandHasNoHeartbeat(t *testing.T) {
 func TestRunRefusesWhatCannotBeRun(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, startBridge(t).client(t))
-	nul := "a\x00b"
+	nul, long := "a\x00b", strings.Repeat("a", bridge.MaxCommandBytes+1)
+	half := long[:bridge.MaxCommandBytes/2]
 	for name, command := range map[string]bridge.Command{
 		"no program":         {},
 		"empty program":      {Argv: []string{""}},
 		"NUL in an argument": {Argv: []string{"echo", nul}},
 		"NUL in the input":   {Argv: []string{"cat"}, Stdin: &nul},
+		"long argument":      {Argv: []string{"true", long[:bridge.MaxArgumentBytes+1]}},
+		"long variable":      {Argv: []string{"true"}, Environment: map[string]string{"A": long[:bridge.MaxArgumentBytes-1]}},
+		"long script":        {Argv: []string{"true"}, Script: long},
+		"long input":         {Argv: []string{"true"}, Stdin: &long},
+		"long altogether":    {Argv: []string{"true"}, Script: half, Stdin: &half},
 		"name with a dash":   {Argv: []string{"env"}, Environment: map[string]string{"A-B": "x"}},
 		"read-only variable": {Argv: []string{"env"}, Environment: map[string]string{"UID": "x"}},
 		"relative directory": {Argv: []string{"pwd"}, Dir: "x"},
@@ -273,6 +279,26 @@ func TestRunRefusesWhatCannotBeRun(t *testing.T) {
 				t.Errorf("got %+v, want an error", result)
 			}
 		})
+	}
+}
+
+// The limits are those of what works.
+func TestRunTakesTheLongestOfEverything(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, startBridge(t).client(t))
+	long := strings.Repeat("a", bridge.MaxCommandBytes)
+	input := long[:bridge.MaxCommandBytes-2*bridge.MaxArgumentBytes-1000]
+	result, err := s.Run(t.Context(), bridge.Command{
+		Argv:        []string{"bash", "-c", `printf '%s %s ' "${#A}" "${#0}"; wc -c`, long[:bridge.MaxArgumentBytes]},
+		Environment: map[string]string{"A": long[:bridge.MaxArgumentBytes-2]}, Stdin: &input, Timeout: time.Minute,
+	})
+	want := fmt.Sprintf("%d %d %d\n", bridge.MaxArgumentBytes-2, bridge.MaxArgumentBytes, len(input))
+	if err != nil || result.ExitCode != 0 || string(result.Stdout) != want {
+		t.Errorf("got %+v, %v, want %s", result, err, want)
+	}
+	script := "exit 3 # " + long[:bridge.MaxCommandBytes-100]
+	if result, err := s.Run(t.Context(), bridge.Command{Argv: []string{"bash"}, Script: script, Timeout: time.Minute}); err != nil || result.ExitCode != 3 {
+		t.Errorf("script: got %+v, %v", result, err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *Sandbox) tunnelError(port int64, name string, err error) error {
 	if !errors.As(err, &e) || e.Code != codeTunnelError {
 		return err
 	}
-	return &TunnelError{ID: s.id, Port: port, Name: name, Reason: tunnelReason(e.text), Detail: e.Message}
+	return &TunnelError{ID: s.id, Port: port, Name: name, Reason: tunnelReason(e.raw), Detail: e.Message}
 }
 
 // tunnelReason goes by the words of the bridge, which gives all of these the same code.

@@ -57,7 +57,7 @@ func (s *Sandbox) unmountUnchecked(ctx context.Context, path string) error {
 // has none after a restart of its own, while the mount lives on.
 func isUnknownMount(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && strings.Contains(e.text, "No active mount found")
+	return errors.As(err, &e) && strings.Contains(e.raw, "No active mount found")
 }
 
 // unmountInside takes down a mount that the bridge knows nothing of.

@@ -18,10 +18,6 @@ import (
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
-// minMasked is the length from which a value is masked in logs and messages.
-// Masking shorter ones would hide every "1" and every "on" that is printed.
-const minMasked = 4
-
 // resourceBase gives a resource its connection. conn is nil until the provider
 // is configured, as in `terraform validate`.
 type resourceBase struct {
@@ -113,7 +109,7 @@ func (c *connection) mask(ctx context.Context) context.Context {
 // maskable is the values that are long enough to be masked, the longest first:
 // one value may be a part of another.
 func maskable(values ...string) []string {
-	secrets := slices.DeleteFunc(values, func(value string) bool { return len(value) < minMasked })
+	secrets := slices.DeleteFunc(values, func(value string) bool { return len(value) < bridge.MinSecretBytes })
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 
 	return secrets

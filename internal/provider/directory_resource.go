@@ -317,6 +317,12 @@ func (r *directoryResource) Delete(ctx context.Context, req resource.DeleteReque
 
 	if err := sandbox.RemoveTree(ctx, model.Path.ValueString(), was); err != nil && !bridge.IsAsleep(err) {
 		addFailure(&resp.Diagnostics, path.Root("path"), "remove "+model.describe(), err)
+		var incomplete *bridge.TreeIncompleteError
+		if errors.As(err, &incomplete) {
+			// Whoever keeps it after all has to write it.
+			model.Revision = types.StringNull()
+			resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
+		}
 	}
 }
 

@@ -190,7 +190,7 @@ func TestOnDestroyThatFailsKeepsTheResource(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      b.config(oneSandbox),
-			ExpectError: regexp.MustCompile(`(?s)exit code 5.*cannot`),
+			ExpectError: regexp.MustCompile(`(?s)exit code 5.*cannot.*This was on_destroy`),
 		},
 		resource.TestStep{
 			Config:            b.config(oneSandbox + runBlock(set("script", count), `on_destroy = { command = ["true"] }`)),

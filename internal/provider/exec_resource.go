@@ -161,7 +161,9 @@ func (r *execResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 			sandboxID: model.SandboxID, instance: model.InstanceID.ValueString(), at: path.Root("on_destroy"),
 		})
 		if outcome.started() || !isRecycled(outcome.err) {
-			resp.Diagnostics.Append(diags...)
+			for _, failure := range diags {
+				resp.Diagnostics.AddAttributeError(path.Root("on_destroy"), failure.Summary(), failure.Detail()+onDestroyFailed)
+			}
 			return
 		}
 	}
@@ -170,6 +172,10 @@ func (r *execResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 		"The container in which the command had run is gone, and everything in it with it, so there is nothing left to clear up. "+
 			"Nothing was run in the new one.")
 }
+
+// onDestroyFailed is the next step after the reason.
+const onDestroyFailed = "\n\nThis was on_destroy, and until it succeeds the resource stays. Correct it, apply that, and destroy again. " +
+	"A tainted resource would be replaced instead, for which the old on_destroy has to succeed first: run terraform untaint before."
 
 // ImportState explains why there is none.
 func (r *execResource) ImportState(_ context.Context, _ resource.ImportStateRequest, resp *resource.ImportStateResponse) {

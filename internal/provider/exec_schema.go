@@ -54,7 +54,7 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 			MarkdownDescription: "Text of a script. It is put into a private file in the sandbox, whose path the interpreter gets as its last " +
 				"argument, and deleted afterwards. It may be of any length.",
 			Optional:   true,
-			Validators: []validator.String{argument()},
+			Validators: []validator.String{longText(bridge.MaxCommandBytes)},
 		},
 		"interpreter": schema.ListAttribute{
 			MarkdownDescription: "Program that runs `script`, with its arguments. Default: `[\"bash\", \"-e\"]`, which ends the script at the " +
@@ -81,7 +81,7 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 			MarkdownDescription: "Text for standard input. Without it standard input is empty. None of it is in a command line or a log" + kept,
 			Optional:            true,
 			Sensitive:           true,
-			Validators:          []validator.String{argument()},
+			Validators:          []validator.String{longText(bridge.MaxCommandBytes)},
 		},
 		"timeout": schema.StringAttribute{
 			MarkdownDescription: "Time limit, for example `90s`. When it is over, the command and all it started are ended, and the error shows " +

@@ -103,12 +103,12 @@ func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, r
 	ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
 	defer cancel()
 
-	inDoubt := r.write(ctx, config, &model, resp.Private, &resp.Diagnostics)
-	if inDoubt {
+	mayBeThere := r.write(ctx, config, &model, resp.Private, &resp.Diagnostics)
+	if mayBeThere {
 		// Kept, and marked by Terraform as tainted, so that it is removed if it is there.
 		model.unwritten()
 	}
-	if inDoubt || !resp.Diagnostics.HasError() {
+	if mayBeThere || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}
 }
@@ -172,9 +172,10 @@ func (r *fileResource) look(ctx context.Context, sandbox *bridge.Sandbox, model 
 }
 
 func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var config, model fileModel
+	var config, model, prior fileModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, model.identity())...)
 	limit, diags := model.Timeouts.Update(ctx, defaultFileTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -188,7 +189,10 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 		ctx, cancel := context.WithTimeout(r.conn.mask(ctx), limit)
 		defer cancel()
 
-		r.write(ctx, config, &model, resp.Private, &resp.Diagnostics)
+		if r.write(ctx, config, &model, resp.Private, &resp.Diagnostics) {
+			prior.unwritten()
+			resp.Diagnostics.Append(resp.State.Set(ctx, &prior)...)
+		}
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -198,10 +202,10 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 }
 
 // write puts the configured content into the sandbox and records in the model
-// what is there afterwards. After an error, inDoubt tells whether it may be there.
+// what is there afterwards. After an error, mayBeThere tells whether it is.
 func (r *fileResource) write(
 	ctx context.Context, config fileModel, model *fileModel, private privateState, diags *diag.Diagnostics,
-) (inDoubt bool) {
+) (mayBeThere bool) {
 	content := config.open(diags)
 	if diags.HasError() {
 		return false
@@ -232,10 +236,8 @@ func (r *fileResource) write(
 		return false
 	}
 	if err != nil {
-		var doubt *bridge.DoubtError
-
 		addFailure(diags, path.Root("path"), "write "+model.describe(), err)
-		return errors.As(err, &doubt)
+		return inDoubt(err)
 	}
 
 	model.Revision = types.StringValue(newRevision())
@@ -275,5 +277,10 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	// Without its container, or with another one, the file is gone already.
 	if err != nil && !bridge.IsAsleep(err) && !isRecycled(err) {
 		addFailure(&resp.Diagnostics, path.Root("path"), "remove "+model.describe(), err)
+	}
+	if inDoubt(err) {
+		// Whoever keeps it after all has to write it.
+		model.unwritten()
+		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}
 }

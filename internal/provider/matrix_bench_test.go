@@ -87,6 +87,9 @@ func (b *bench) try(ctx context.Context, c cell) result {
 		err = c.operation.prepare(ctx, healthy, w)
 	}
 	w.proxy.Set()
+	if err == nil {
+		w.container, err = w.instance(ctx, w.sandbox)
+	}
 	if err != nil {
 		return result{violation: fmt.Errorf("preparing: %w", err)}
 	}

@@ -55,6 +55,9 @@ type resourceSubject struct {
 	once map[string]string
 	// known are the sandboxes that the state has.
 	known func(w *world) []string
+	// unmarked says that its state has no place for a doubt, which only a refresh
+	// resolves.
+	unmarked bool
 }
 
 // operations are the rows of a resource.
@@ -134,6 +137,9 @@ func (s resourceSubject) truth(ctx context.Context, c *core, w *world) (err erro
 		// What the state does not have must not be there.
 		return s.gone(ctx, w)
 	}
+	if err := s.believed(ctx, c, w); err != nil {
+		return fmt.Errorf("without a refresh: %w", err)
+	}
 	if w.state, err = c.refresh(ctx, s.kind, w.state); err != nil {
 		return fmt.Errorf("healed refresh: %w", err)
 	}
@@ -141,6 +147,29 @@ func (s resourceSubject) truth(ctx context.Context, c *core, w *world) (err erro
 		return nil
 	}
 	return s.check(ctx, w)
+}
+
+// believed checks that what a plan without a refresh takes for done is done, as
+// long as the container is the one that the operation found: that it is lost
+// shows in a refresh only.
+func (s resourceSubject) believed(ctx context.Context, c *core, w *world) error {
+	container, err := w.instance(ctx, w.sandbox)
+	if err != nil || container == "" || container != w.container || w.state.tainted || s.unmarked {
+		return err
+	}
+	for _, given := range []func(*world) arguments{s.first, s.second} {
+		if given == nil {
+			continue
+		}
+		change, err := c.plan(ctx, s.kind, w.state, given(w))
+		if err == nil && change.planned.Equal(w.state.value) {
+			err = s.check(ctx, w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish applies until the plan is empty, and destroys.

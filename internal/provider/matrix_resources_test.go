@@ -153,7 +153,7 @@ func mountSubject() resourceSubject {
 	const table = `while read -r device path rest; do [[ $path == /workspace/bucket ]] && echo "$device"; done </proc/mounts; exit 0`
 
 	return resourceSubject{
-		kind: "bucket_mount", needs: true, known: none,
+		kind: "bucket_mount", needs: true, known: none, unmarked: true,
 		first: func(w *world) arguments {
 			return arguments{
 				"sandbox_id": w.sandbox, "mount_path": "bucket", "bucket": "bucket", "endpoint": "https://s3.example",

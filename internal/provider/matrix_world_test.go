@@ -29,6 +29,8 @@ type world struct {
 	dir string
 	// sandbox is the one that the object lives in, made before it.
 	sandbox string
+	// container is the one that runs the sandbox when the operation starts.
+	container string
 	// state is that of the object, if it is a resource.
 	state stateOf
 	// open is the object, if it is ephemeral.

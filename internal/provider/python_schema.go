@@ -25,7 +25,7 @@ func pythonAttributes(kept string) map[string]schema.Attribute {
 			MarkdownDescription: "Python code. If it ends with an expression, the value of that is the result. Several megabytes are fine. " +
 				"None of it is in a command line or a log" + kept,
 			Required:   true,
-			Validators: []validator.String{argument()},
+			Validators: []validator.String{longText(bridge.MaxPythonCodeBytes)},
 		},
 		"python_executable": schema.StringAttribute{
 			MarkdownDescription: "Python interpreter in the sandbox, a name or a path, for example that of a virtual environment. " +

@@ -85,3 +85,10 @@ func isRecycled(err error) bool {
 
 	return errors.As(err, &recycled)
 }
+
+// inDoubt recognises a change that may have been made in spite of the error.
+func inDoubt(err error) bool {
+	var doubt *bridge.DoubtError
+
+	return errors.As(err, &doubt)
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"terraform-provider-cloudflaresandbox/internal/bridge"
+
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
@@ -53,7 +55,7 @@ func (shellJoinFunction) Run(ctx context.Context, req function.RunRequest, resp 
 			resp.Error = function.NewArgumentFuncError(0, fmt.Sprintf("Word %d is null.", i))
 			return
 		}
-		if err := withoutNUL(word.ValueString()); err != nil {
+		if err := bridge.ValidateArgument(word.ValueString()); err != nil {
 			resp.Error = function.NewArgumentFuncError(0, fmt.Sprintf("Word %d cannot be used. %s", i, sentence(err)))
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
 // shells are those of this machine; the sandbox's image decides which it has.
@@ -80,7 +82,7 @@ func FuzzShellQuote(f *testing.F) {
 	found := shells(f)
 
 	f.Fuzz(func(t *testing.T, first, second string) {
-		if !utf8.ValidString(first+second) || withoutNUL(first+second) != nil {
+		if !utf8.ValidString(first+second) || bridge.ValidateArgument(first+second) != nil {
 			t.Skip("no words that Terraform can express and a program can be given")
 		}
 		expectWords(t, found, []string{first, second})

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -77,16 +76,15 @@ func (r *tunnelResource) Create(ctx context.Context, req resource.CreateRequest,
 	defer cancel()
 
 	// With one in doubt in the state, the next apply closes it, and so does a destroy.
-	inDoubt := r.open(ctx, &model, &resp.Diagnostics)
-	if inDoubt || !resp.Diagnostics.HasError() {
+	mayBeThere := r.open(ctx, &model, &resp.Diagnostics)
+	if mayBeThere || !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &model)...)
 	}
 }
 
 // open makes the tunnel, or gets the one that is there, and records it. After
-// an error, inDoubt tells whether it may be there; what is not known of it is
-// null then.
-func (r *tunnelResource) open(ctx context.Context, model *tunnelModel, diags *diag.Diagnostics) (inDoubt bool) {
+// an error, mayBeThere tells whether it is; what is not known of it is null then.
+func (r *tunnelResource) open(ctx context.Context, model *tunnelModel, diags *diag.Diagnostics) (mayBeThere bool) {
 	sandbox := r.conn.sandbox(model.SandboxID, path.Root("sandbox_id"), diags)
 	if sandbox == nil {
 		return false
@@ -197,8 +195,7 @@ func (r *tunnelResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		model.warnOfRemains(&resp.Diagnostics)
 	default:
 		addTunnelFailure(&resp.Diagnostics, "close "+model.describe(), err)
-		var doubt *bridge.DoubtError
-		if errors.As(err, &doubt) {
+		if inDoubt(err) {
 			// Whoever keeps it after all has to ask for it again.
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("url"), types.StringNull())...)
 		}

@@ -106,6 +106,18 @@ var refusals = map[string]struct {
 	"exec: NUL in an argument": {
 		execOf(`command = ["a\u0000b"]`), "Invalid text", `command = `,
 	},
+	"exec: argument that Linux cannot hand over": {
+		execOf(`command = ["true", format("%131072s", "x")]`), "Invalid text", `command = `,
+	},
+	"exec: variable that Linux cannot hand over": {
+		execOf(`command = ["true"]`, `environment = { A = format("%131072s", "x") }`), "Invalid text", `environment = `,
+	},
+	"exec: script of more than 8 MiB": {
+		execOf(`script = format("%8388609s", "x")`), "Invalid text", `script = `,
+	},
+	"exec: stdin of more than 8 MiB": {
+		execOf(`command = ["true"]`, `stdin = format("%8388609s", "x")`), "Invalid text", `stdin = `,
+	},
 	"exec: NUL in stdin": {
 		execOf(`command = ["true"]`, `stdin = "a\u0000b"`), "Invalid text", `stdin = `,
 	},

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
@@ -126,11 +125,21 @@ func base64Text() stringCheck {
 	}
 }
 
+// argument checks what a program is given as one argument or variable.
 func argument() stringCheck {
 	return stringCheck{
-		description: "text without NUL characters",
+		description: fmt.Sprintf("text of at most %d bytes, without NUL characters", bridge.MaxArgumentBytes),
 		summary:     "Invalid text",
-		check:       withoutNUL,
+		check:       bridge.ValidateArgument,
+	}
+}
+
+// longText checks a script, an input or a snippet.
+func longText(most int) stringCheck {
+	return stringCheck{
+		description: fmt.Sprintf("text of at most %d bytes, without NUL characters", most),
+		summary:     "Invalid text",
+		check:       func(text string) error { return bridge.ValidateText(text, most) },
 	}
 }
 
@@ -192,14 +201,6 @@ func emptyOr(check stringCheck) stringCheck {
 	}
 
 	return check
-}
-
-func withoutNUL(text string) error {
-	if strings.ContainsRune(text, 0) {
-		return errors.New("the value contains a NUL character, which no program can be given")
-	}
-
-	return nil
 }
 
 // parseDuration reads a time limit.
