@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,7 +24,8 @@ func TestDirectoryArrivesAsItIs(t *testing.T) {
 	source := newLocalDirectory(t, "file", "deep/er/file=\x00\xff\n", "empty/", "link->deep", "dangling->no/where", "run.sh", "none=",
 		"-dash", "with space", "new\nline", "it's", `quo"te`, `back\slash`, "grüße", "e\u0301", "latin1-\xe9", ".hidden", "$HOME", "*")
 	source.chmod(t, 0o755, "run.sh")
-	source.chmod(t, 0o700, "empty")
+	source.chmod(t, fs.ModeSticky|0o777, "empty")
+	source.chmod(t, fs.ModeSetuid|fs.ModeSetgid|0o750, "none")
 	source.chmod(t, 0o440, "file")
 	config := b.config(oneDirectory(source))
 	var sandboxID string
@@ -51,8 +53,8 @@ func TestDirectoryArrivesAsItIs(t *testing.T) {
 				capture(sandbox, "id", &sandboxID),
 				statecheck.ExpectKnownValue(directory, tfjsonpath.New("files"), knownvalue.MapExact(files)),
 				b.expectInside(&sandboxID, "cd app; stat -c '%A %N' file deep/er empty link dangling run.sh none",
-					"-r--r----- 'file'\ndrwxr-xr-x 'deep/er'\ndrwx------ 'empty'\nlrwxrwxrwx 'link' -> 'deep'\nlrwxrwxrwx 'dangling' -> 'no/where'\n"+
-						"-rwxr-xr-x 'run.sh'\n-rw-r--r-- 'none'\n"),
+					"-r--r----- 'file'\ndrwxr-xr-x 'deep/er'\ndrwxrwxrwt 'empty'\nlrwxrwxrwx 'link' -> 'deep'\nlrwxrwxrwx 'dangling' -> 'no/where'\n"+
+						"-rwxr-xr-x 'run.sh'\n-rwsr-s--- 'none'\n"),
 				b.expectInside(&sandboxID, "find app -mindepth 1 -printf x | wc -c; find /workspace /tmp -name '.cloudflaresandbox-*'; ls -A /workspace", "21\napp\n"),
 			},
 		},

@@ -116,7 +116,7 @@ func (t *localTree) add(name, relative string, entry fs.DirEntry) error {
 		return err
 	}
 
-	added := bridge.TreeEntry{Path: relative, Mode: uint32(info.Mode().Perm())}
+	added := bridge.TreeEntry{Path: relative, Mode: unixMode(info.Mode())}
 	switch {
 	case info.IsDir():
 		added.Kind = bridge.KindDirectory
@@ -140,6 +140,18 @@ func (t *localTree) add(name, relative string, entry fs.DirEntry) error {
 	t.Tree = append(t.Tree, added)
 
 	return nil
+}
+
+// unixMode is a mode as the sandbox has it, for which Go has other bits than Unix.
+func unixMode(mode fs.FileMode) uint32 {
+	unix := uint32(mode.Perm())
+	for bit, value := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if mode&bit != 0 {
+			unix |= value
+		}
+	}
+
+	return unix
 }
 
 func (t *localTree) digest(relative string) (size int64, sum string, err error) {
