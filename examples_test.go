@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 
 // Every example is what a reader copies first: it must be valid, apply, be
 // stable afterwards and leave nothing behind.
+//
+// Sandboxes of the local bridge share the ports of this machine, so each example
+// with a server has a port of its own.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 
