@@ -52,7 +52,8 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 		},
 		"script": schema.StringAttribute{
 			MarkdownDescription: "Text of a script. It is put into a private file in the sandbox, whose path the interpreter gets as its last " +
-				"argument, and deleted afterwards. It may be of any length.",
+				"argument, and deleted afterwards. Interpreter, script, environment and `stdin` together may have 8388608 bytes (8 MiB); " +
+				"put what is larger into a file.",
 			Optional:   true,
 			Validators: []validator.String{longText(bridge.MaxCommandBytes)},
 		},
@@ -78,10 +79,11 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 			Validators:  environmentVariables(),
 		},
 		"stdin": schema.StringAttribute{
-			MarkdownDescription: "Text for standard input. Without it standard input is empty. None of it is in a command line or a log" + kept,
-			Optional:            true,
-			Sensitive:           true,
-			Validators:          []validator.String{longText(bridge.MaxCommandBytes)},
+			MarkdownDescription: "Text for standard input. Without it standard input is empty. Together with what is to run and the environment it " +
+				"may have 8388608 bytes (8 MiB); put what is larger into a file. None of it is in a command line or a log" + kept,
+			Optional:   true,
+			Sensitive:  true,
+			Validators: []validator.String{longText(bridge.MaxCommandBytes)},
 		},
 		"timeout": schema.StringAttribute{
 			MarkdownDescription: "Time limit, for example `90s`. When it is over, the command and all it started are ended, and the error shows " +
