@@ -54,7 +54,8 @@ func (r *sandboxResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 			"The id lasts, the container does not. After ten idle minutes it sleeps, and whatever is asked of the sandbox next starts " +
 			"a fresh, empty one under the same id; a crash has the same effect. `instance_id` tells one container from the next, and " +
 			"every refresh compares it, so that what was in a lost container is planned again.\n\n" +
-			"All sandboxes of a bridge have the same image, size and idle time; they are set where the bridge is deployed.",
+			"All sandboxes of a bridge have the same image and instance type; they are set where the bridge is deployed. The idle time is " +
+			"fixed, and there are no labels.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				MarkdownDescription: "Id of the sandbox.",
