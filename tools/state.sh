@@ -15,7 +15,7 @@ if [[ ! -d $states/$version ]]; then
   cp -R -- "$newest" "$states/$version"
 fi
 
-TF_ACC_TERRAFORM_PATH=$(cli terraform)
+TF_ACC_TERRAFORM_PATH=$(cli auto)
 export TF_ACC=1 TF_ACC_TERRAFORM_PATH WRITE_STATE_FIXTURE=$version
 go test -count=1 -timeout 5m -run '^TestStatesOfEarlierVersionsPlanEmpty$' ./internal/provider
 printf 'written: %s\n' "$states/$version/state.json"
