@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -43,6 +45,16 @@ func TestCheckGlob(t *testing.T) {
 
 	for glob, valid := range globs {
 		if err := checkGlob(glob); (err == nil) != valid {
+			t.Errorf("%q: %v", glob, err)
+		}
+	}
+}
+
+func TestCheckGlobSuggestsTheSameWithoutItsStart(t *testing.T) {
+	t.Parallel()
+
+	for glob, want := range map[string]string{"/a": "a", "./.git": ".git", "/.git": ".git", ".//././..x": "..x"} {
+		if err := checkGlob(glob); err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("write %q", want)) {
 			t.Errorf("%q: %v", glob, err)
 		}
 	}

@@ -39,7 +39,7 @@ func checkGlob(glob string) error {
 	case !doublestar.ValidatePattern(glob):
 		return fmt.Errorf("%q is not a glob: a bracket or a brace is not closed, or a backslash stands at the end", glob)
 	case strings.HasPrefix(glob, "/"), strings.HasPrefix(glob, "./"):
-		return fmt.Errorf("%q never matches, since paths are relative to the directory; write %q", glob, strings.TrimLeft(glob, "./"))
+		return fmt.Errorf("%q never matches, since paths are relative to the directory; write %q", glob, withoutStart(glob))
 	case strings.HasSuffix(glob, "/"):
 		return fmt.Errorf("%q never matches, since no path ends in a slash; %q leaves out the directory with all that is in it",
 			glob, strings.TrimRight(glob, "/"))
@@ -52,6 +52,18 @@ func checkGlob(glob string) error {
 	}
 
 	return nil
+}
+
+// withoutStart takes off a glob the "/" and "./" that it starts with, and no dot
+// of the name after them.
+func withoutStart(glob string) string {
+	for {
+		rest, found := strings.CutPrefix(strings.TrimLeft(glob, "/"), "./")
+		if !found {
+			return rest
+		}
+		glob = rest
+	}
 }
 
 // excluder makes a function that tells what is left out. It is nil for none,
