@@ -82,7 +82,7 @@ func (d *archiveDataSource) Schema(ctx context.Context, _ datasource.SchemaReque
 			},
 			"max_bytes": schema.Int64Attribute{
 				MarkdownDescription: "How many bytes the archive may have, so that whatever happens in the sandbox cannot fill the local disk. A larger one is an " +
-					"error, and is not transferred. Default: 1073741824 (1 GiB).",
+					"error, and is not transferred. At least 1. Default: 1073741824 (1 GiB).",
 				Optional:   true,
 				Validators: []validator.Int64{int64validator.AtLeast(1)},
 			},

@@ -82,7 +82,7 @@ func bucketMountSchema(ctx context.Context) schema.Schema {
 func bucketAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"bucket": schema.StringAttribute{
-			MarkdownDescription: "Name of the bucket at `endpoint`. Exactly one of `bucket` and `binding` is needed.",
+			MarkdownDescription: "Name of the bucket; needs `endpoint`. Exactly one of `bucket` and `binding` is needed.",
 			Optional:            true,
 			Validators: []validator.String{
 				bucketName(),
@@ -93,13 +93,13 @@ func bucketAttributes() map[string]schema.Attribute {
 		},
 		"endpoint": schema.StringAttribute{
 			MarkdownDescription: "URL of the S3-compatible service, for R2 `https://ACCOUNT_ID.r2.cloudflarestorage.com`. The sandbox has to reach it; " +
-				"one that does not answer is given up after half a minute.",
+				"one that does not answer is given up after half a minute. Needs `bucket`.",
 			Optional:      true,
 			Validators:    []validator.String{mountEndpoint(), stringvalidator.AlsoRequires(path.MatchRoot("bucket"))},
 			PlanModifiers: replaced(),
 		},
 		"binding": schema.StringAttribute{
-			MarkdownDescription: "Name of an R2 binding of the bridge's Worker, from `r2_buckets` in its `wrangler.jsonc`. It needs no keys. The Worker has to " +
+			MarkdownDescription: "Name of an R2 binding of the bridge's Worker, from `r2_buckets` in its `wrangler.jsonc`. It takes no `endpoint`, no keys and no `credential_proxy`. The Worker has to " +
 				"export `ContainerProxy`, which the published one does not.",
 			Optional: true,
 			Validators: []validator.String{
@@ -125,7 +125,7 @@ func bucketKeyAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"credential_proxy": schema.BoolAttribute{
 			MarkdownDescription: "Whether the keys stay outside of the sandbox: requests for the bucket then go through the bridge's Worker, which signs " +
-				"them. The Worker has to export `ContainerProxy`, which the published one does not. Default: `false`.",
+				"them. Only for a `bucket`. The Worker has to export `ContainerProxy`, which the published one does not. Default: `false`.",
 			Optional:      true,
 			Computed:      true,
 			Default:       booldefault.StaticBool(false),
@@ -133,7 +133,8 @@ func bucketKeyAttributes() map[string]schema.Attribute {
 		},
 		"access_key_id_wo": schema.StringAttribute{
 			MarkdownDescription: "Access key id, kept in neither plan nor state; it may be ephemeral. Without keys the bridge uses those of its Worker: " +
-				"the secrets `R2_ACCESS_KEY_ID` and `R2_SECRET_ACCESS_KEY`, or the same with `AWS_`. Needs Terraform 1.11 or OpenTofu 1.11.",
+				"the secrets `R2_ACCESS_KEY_ID` and `R2_SECRET_ACCESS_KEY`, or the same with `AWS_`. Needs `secret_access_key_wo` and " +
+				"`credentials_wo_version`, and Terraform 1.11 or OpenTofu 1.11.",
 			Optional:  true,
 			WriteOnly: true,
 			Sensitive: true,
@@ -142,11 +143,12 @@ func bucketKeyAttributes() map[string]schema.Attribute {
 			)},
 		},
 		"secret_access_key_wo": schema.StringAttribute{
-			MarkdownDescription: "Secret access key, kept in neither plan nor state; it may be ephemeral.",
-			Optional:            true,
-			WriteOnly:           true,
-			Sensitive:           true,
-			Validators:          []validator.String{secretAccessKey(), stringvalidator.AlsoRequires(path.MatchRoot("access_key_id_wo"))},
+			MarkdownDescription: "Secret access key, kept in neither plan nor state; it may be ephemeral. Needs `access_key_id_wo`, and " +
+				"Terraform 1.11 or OpenTofu 1.11.",
+			Optional:   true,
+			WriteOnly:  true,
+			Sensitive:  true,
+			Validators: []validator.String{secretAccessKey(), stringvalidator.AlsoRequires(path.MatchRoot("access_key_id_wo"))},
 		},
 		"credentials_wo_version": schema.Int64Attribute{
 			MarkdownDescription: "Number of the version of the keys. Terraform cannot compare what it does not keep: another number mounts anew.",

@@ -53,9 +53,10 @@ func execResourceSchema(ctx context.Context) schema.Schema {
 		},
 		"on_destroy": schema.SingleNestedAttribute{
 			MarkdownDescription: "A command to run when the resource is destroyed or replaced, in the container in which the first one ran. If that " +
-				"container is gone, so is what was to be cleared up: it is not run then, and a warning says so where Terraform did not know it before. " +
-				"If it fails, the resource stays in the state: correct it, apply that, and destroy again; a tainted resource needs " +
-				"`terraform untaint` before. A change of it takes effect with the next apply, and runs nothing.",
+				"container is gone, so is what was to be cleared up: it is not run then, with a warning, unless a refresh had noticed the loss " +
+				"already and taken the resource out of the state. If it fails, the resource stays in the state: correct it, apply that, and " +
+				"destroy again; a tainted resource needs `terraform untaint` before. A change of it takes effect with the next apply, and " +
+				"runs nothing.",
 			Optional: true,
 			Attributes: resourceAttributes(nestedCommandArguments(keptInState, path.MatchRoot("on_destroy").AtName("script")),
 				func(string) bool { return false }),
@@ -86,7 +87,7 @@ func execResourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Runs a command in a sandbox once, and keeps its result.\n\n" +
 			"It runs when the resource is created, and again, as a replacement, when something changes of what runs, where or on what: " +
-			"`command`, `script`, `interpreter`, `working_dir`, `environment`, `stdin`, `triggers` or `sandbox_id`. " +
+			"`command`, `script`, `interpreter`, `working_dir`, `environment`, `environment_wo_version`, `stdin`, `triggers` or `sandbox_id`. " +
 			"A refresh never runs it. It only compares the sandbox's container with the one in which the command ran (`instance_id`): what a " +
 			"command did is lost with its container, so when the sandbox slept or crashed, the next plan is to run it again. Other changes, of " +
 			"`timeout` or `on_destroy` for example, are taken into the state and run nothing, and neither do changes of the provider's own " +

@@ -58,8 +58,8 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 			Validators: []validator.String{longText(bridge.MaxCommandBytes)},
 		},
 		"interpreter": schema.ListAttribute{
-			MarkdownDescription: "Program that runs `script`, with its arguments. Default: `[\"bash\", \"-e\"]`, which ends the script at the " +
-				"first command that fails.",
+			MarkdownDescription: "Program that runs `script`, with its arguments; only with `script`. Default: `[\"bash\", \"-e\"]`, which ends " +
+				"the script at the first command that fails.",
 			ElementType: types.StringType,
 			Optional:    true,
 			Validators:  append(words(), listvalidator.AlsoRequires(script)),
@@ -86,7 +86,7 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 			Validators: []validator.String{longText(bridge.MaxCommandBytes)},
 		},
 		"timeout": schema.StringAttribute{
-			MarkdownDescription: "Time limit, for example `90s`. When it is over, the command and all it started are ended, and the error shows " +
+			MarkdownDescription: "Time limit, for example `90s`, of at most `24h`. When it is over, the command and all it started are ended, and the error shows " +
 				"what was printed so far. Default: the provider's `timeout`, which is `5m` unless set.",
 			Optional:   true,
 			Validators: []validator.String{duration()},

@@ -96,7 +96,7 @@ func (p *cloudflareSandboxProvider) Schema(_ context.Context, _ provider.SchemaR
 				Optional:            true,
 			},
 			"timeout": schema.StringAttribute{
-				MarkdownDescription: "Time limit of every command that has none of its own, for example `90s` or `1h30m`. Default: `5m`.",
+				MarkdownDescription: "Time limit of every command that has none of its own, for example `90s` or `1h30m`, of at most `24h`. Default: `5m`.",
 				Optional:            true,
 				Validators:          []validator.String{emptyOr(duration())},
 			},

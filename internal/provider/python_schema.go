@@ -34,7 +34,7 @@ func pythonAttributes(kept string) map[string]schema.Attribute {
 			Validators: []validator.String{argument()},
 		},
 		"max_output_bytes": schema.Int64Attribute{
-			MarkdownDescription: "How many bytes each of the two streams, `result` and `result_json` may have. More is an error; nothing is ever " +
+			MarkdownDescription: "How many bytes each of `stdout`, `stderr`, `result` and `result_json` may have. More is an error; nothing is ever " +
 				"cut off silently. From 1 to 4194304 (4 MiB). Default: 1048576 (1 MiB).",
 			Optional:   true,
 			Validators: []validator.Int64{int64validator.Between(1, bridge.MaxPythonOutputBytes)},
@@ -85,7 +85,7 @@ func pythonErrorAttribute() schema.SingleNestedAttribute {
 			},
 			"traceback": schema.StringAttribute{
 				MarkdownDescription: "The traceback, as Python shows it, with the lines of the code. Of more than 49,152 characters the middle is left " +
-					"out in the same way. Empty for `ProcessEnded`.",
+					"out, and in its place is said how much. Empty for `ProcessEnded`.",
 				Computed: true,
 			},
 		},
