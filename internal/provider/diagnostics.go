@@ -58,7 +58,7 @@ func explain(err error) (summary, step string) {
 
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "Operation was cancelled", ""
+		return "The operation was cancelled", ""
 	case errors.As(err, &file):
 		return "File operation refused", fileSteps[file.Reason]
 	case errors.As(err, &tunnel):
@@ -72,7 +72,8 @@ func explain(err error) (summary, step string) {
 	case errors.As(err, &answer):
 		return answer.Summary, ""
 	case errors.Is(err, context.DeadlineExceeded):
-		return "Operation timed out", "The limit can be raised in timeouts."
+		// Not every object has a limit of its own.
+		return "The time for the operation is up", "If the object has a timeout or timeouts, more can be allowed there."
 	default:
 		return "Sandbox operation failed", ""
 	}

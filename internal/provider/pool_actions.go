@@ -30,7 +30,7 @@ func newPrimePoolAction() action.Action {
 			"so that the first sandboxes need not wait for theirs. The bridge answers at once and starts them afterwards; with a target of " +
 			"0, which is its default, there are none to start. Needs Terraform 1.14.",
 		attempt: "prime the pool",
-		done:    "The bridge keeps its pool filled from now on",
+		done:    "The bridge was asked to fill its pool",
 		send:    (*bridge.Client).PrimePool,
 	}
 }

@@ -134,7 +134,7 @@ func (p *cloudflareSandboxProvider) Configure(ctx context.Context, req provider.
 	// Without a warning a plan that could not look would read like one that did.
 	if attribute := conn.unknownConnection(); attribute != "" {
 		resp.Diagnostics.AddAttributeWarning(path.Root(attribute), "Planned without asking the bridge",
-			fmt.Sprintf("%s is known only after something else is applied, so the bridge cannot be reached yet. "+
+			fmt.Sprintf("%s is known only after something else is applied, so the bridge is not asked yet. "+
 				"Resources that are already in the state are taken to be as they were left. "+
 				"Once it is known, a further plan compares them with what is there.", attribute))
 	}
