@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
 	"terraform-provider-cloudflaresandbox/internal/clitest"
 	"terraform-provider-cloudflaresandbox/internal/provider"
@@ -41,6 +43,75 @@ func TestDumpAgreesWithTheCommandLine(t *testing.T) {
 	for part, want := range theirs {
 		if diff := cmp.Diff(want, ours[part]); diff != "" {
 			t.Errorf("%s: -command line +schemadump\n%s", part, diff)
+		}
+	}
+}
+
+// The documentation says of everything what it is for.
+func TestEverythingIsDescribed(t *testing.T) {
+	t.Parallel()
+
+	schema, err := providerSchema(t.Context(), providerserver.NewProtocol6(provider.New("test")())())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	seen := 0
+	described := func(what, description string) {
+		seen++
+		if strings.TrimSpace(description) == "" {
+			t.Errorf("%s has no description", what)
+		}
+	}
+	blocks := map[string]*blockJSON{"the provider": schema.Provider.Block}
+	for kind, objects := range map[string]map[string]*schemaJSON{
+		"resource": schema.Resources, "data source": schema.DataSources, "ephemeral resource": schema.EphemeralResources,
+		"list resource": schema.ListResources,
+	} {
+		for name, object := range objects {
+			blocks[kind+" "+name] = object.Block
+		}
+	}
+	for name, action := range schema.Actions {
+		blocks["action "+name] = action.Block
+	}
+	for name, block := range blocks {
+		describedBlock(name, block, described)
+	}
+	for name, identity := range schema.Identities {
+		for attribute, declared := range identity.Attributes {
+			described("identity "+name+"."+attribute, declared.Description)
+		}
+	}
+	for name, function := range schema.Functions {
+		described("function "+name, function.Description)
+		described("summary of function "+name, function.Summary)
+		for _, parameter := range function.Parameters {
+			described("function "+name+", parameter "+parameter.Name, parameter.Description)
+		}
+		if last := function.VariadicParameter; last != nil {
+			described("function "+name+", parameter "+last.Name, last.Description)
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d descriptions were looked for", seen)
+	}
+}
+
+// describedBlock hands on the description of a block and of all that is in it.
+func describedBlock(name string, block *blockJSON, described func(what, description string)) {
+	described(name, block.Description)
+	describedAttributes(name, block.Attributes, described)
+	for nested, declared := range block.BlockTypes {
+		describedBlock(name+"."+nested, declared.Block, described)
+	}
+}
+
+func describedAttributes(name string, attributes map[string]*attributeJSON, described func(what, description string)) {
+	for attribute, declared := range attributes {
+		described(name+"."+attribute, declared.Description)
+		if declared.NestedType != nil {
+			describedAttributes(name+"."+attribute, declared.NestedType.Attributes, described)
 		}
 	}
 }
