@@ -12,7 +12,7 @@ import (
 	"terraform-provider-cloudflaresandbox/internal/provider"
 )
 
-// The tests' Terraform and OpenTofu cannot read the examples of actions.
+// OpenTofu, and Terraform before 1.14, cannot read the examples of actions.
 func TestExamplesOfActionsFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 
