@@ -44,7 +44,8 @@ func ephemeralAttributes(shared map[string]datasource.Attribute) map[string]ephe
 }
 
 // actionAttributes are the same arguments for an action. It has no results, and
-// Terraform keeps nothing of it that could be sensitive.
+// no attribute of an action can be marked as sensitive, although a saved plan has
+// them.
 func actionAttributes(shared map[string]datasource.Attribute) map[string]action.Attribute {
 	return mapValues(shared, func(name string, shared datasource.Attribute) action.Attribute {
 		switch a := shared.(type) {

@@ -27,8 +27,12 @@ type secretRow struct {
 	value string
 	// kept: it is in the plan and in the state.
 	kept bool
+	// planned: it is in the plan, and not in the state.
+	planned bool
 	// listed: it is in the sandbox's list of processes.
 	listed bool
+	// logged: it is in the container's log.
+	logged bool
 	// left: it is in a result, which stays in the sandbox for an hour or until
 	// the provider's next request.
 	left bool
@@ -48,8 +52,12 @@ var secretRows = map[string]secretRow{
 	"exec resource stdin":            {value: "Exec/resource+stdin=4717", kept: true},
 	"python environment":             {value: "Python/data+environment=4718", kept: true},
 	"python stdin":                   {value: "Python/data+stdin=4719", kept: true},
+	"on_destroy environment":         {value: "Destroy/with+environment=4739", kept: true},
+	"on_destroy stdin":               {value: "Destroy/with+stdin=4740", kept: true},
+	"on_destroy script":              {value: "Destroy/with+script=4741", kept: true, shown: true},
 	"environment_wo":                 {value: "Write-only/environment+value=4720"},
 	"command":                        {value: "Word/of+the+command=4721", kept: true, listed: true, left: true, shown: true},
+	"command without environment":    {value: "Word/of+a+logged+command=4738", kept: true, listed: true, logged: true, left: true, shown: true},
 	"output":                         {value: "Printed/by+command=4722", kept: true, left: true, shown: true},
 	"script":                         {value: "Text/of+script=4723", kept: true, shown: true},
 	"code":                           {value: "Text/of+code=4724", kept: true, shown: true},
@@ -62,10 +70,15 @@ var secretRows = map[string]secretRow{
 	"ephemeral exec environment":     {value: "Ephemeral/exec+environment=4731"},
 	"ephemeral exec stdin":           {value: "Ephemeral/exec+stdin=4732"},
 	"ephemeral exec script":          {value: "Ephemeral/exec+script=4733"},
-	"ephemeral exec command":         {value: "Ephemeral/exec+command=4734"},
+	"ephemeral exec command":         {value: "Ephemeral/exec+command=4734", listed: true},
 	"ephemeral exec output":          {value: "Ephemeral/exec+output=4735", left: true},
 	"ephemeral python environment":   {value: "Ephemeral/python+environment=4736", left: true},
 	"ephemeral python code and repr": {value: "Ephemeral/python+code=4737", left: true},
+	"action environment":             {value: "Action/with+environment=4742", planned: true, shown: true},
+	"action stdin":                   {value: "Action/with+stdin=4743", planned: true, shown: true},
+	"action script":                  {value: "Action/with+script=4744", planned: true, shown: true},
+	"action command":                 {value: "Action/with+command=4745", planned: true, listed: true, logged: true, left: true, shown: true},
+	"action output":                  {value: "Printed/by+action=4746", left: true, shown: true},
 }
 
 // variable is the name of the variable that a row's value comes from.
@@ -116,6 +129,10 @@ func (b *testBridge) secretsConfig(dir string) string {
 
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(secretRows)) {
+		// A saved plan has every variable that is not ephemeral, used or not.
+		if secretRows[name].planned {
+			continue
+		}
 		kind := "ephemeral = true"
 		if secretRows[name].kept {
 			kind = "sensitive = true"
@@ -127,11 +144,16 @@ func (b *testBridge) secretsConfig(dir string) string {
 		  headers     = { X-Secret = %s }
 		  environment = { SHARED = %s }
 		}
+		provider "cloudflaresandbox" {
+		  alias = "plain"
+		}
 		resource "cloudflaresandbox_sandbox" "test" {}
 		locals {
 		  id = cloudflaresandbox_sandbox.test.id
-		  # Who can see it in a list of processes, while it runs?
-		  look = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' >>/workspace/ps; test -n \"$SHARED\""
+		  # Who can see it in a list of processes, while it runs? Many of them have
+		  # the same long script among their arguments.
+		  list = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | sort -u >>/workspace/ps"
+		  look = "${local.list}; test -n \"$SHARED\""
 		}
 		data "cloudflaresandbox_exec" "test" {
 		  sandbox_id  = local.id
@@ -139,7 +161,13 @@ func (b *testBridge) secretsConfig(dir string) string {
 		  environment = { OWN = %s }
 		  stdin       = %s
 		}
-		`, value("headers"), value("provider environment"), literal("command"), value("exec data environment"), value("exec data stdin"))
+		data "cloudflaresandbox_exec" "logged" {
+		  provider   = cloudflaresandbox.plain
+		  sandbox_id = local.id
+		  command    = ["bash", "-c", "${local.list}; printf %%s \"$0\"", %s]
+		}
+		`, value("headers"), value("provider environment"), literal("command"), value("exec data environment"), value("exec data stdin"),
+		literal("command without environment"))
 	fmt.Fprintf(&text, `
 		resource "cloudflaresandbox_exec" "test" {
 		  sandbox_id             = local.id
@@ -149,6 +177,12 @@ func (b *testBridge) secretsConfig(dir string) string {
 		  environment_wo_version = 1
 		  stdin                  = %s
 		  depends_on             = [cloudflaresandbox_directory.test]
+
+		  on_destroy = {
+		    script      = "# %s\n${local.look} && test -n \"$OWN\" && test -n \"$(cat)\""
+		    environment = { OWN = %s }
+		    stdin       = %s
+		  }
 		}
 		data "cloudflaresandbox_python" "test" {
 		  sandbox_id  = local.id
@@ -157,7 +191,7 @@ func (b *testBridge) secretsConfig(dir string) string {
 		  stdin       = %s
 		}
 		`, secretRows["script"].value, "dir/printed", value("exec resource environment"), value("environment_wo"), value("exec resource stdin"),
-		secretRows["code"].value, value("python environment"), value("python stdin"))
+		secretRows["on_destroy script"].value, value("on_destroy environment"), value("on_destroy stdin"), secretRows["code"].value, value("python environment"), value("python stdin"))
 	fmt.Fprintf(&text, `
 		resource "cloudflaresandbox_file" "content" {
 		  sandbox_id = local.id
@@ -200,7 +234,7 @@ func (b *testBridge) secretsConfig(dir string) string {
 		}
 		ephemeral "cloudflaresandbox_exec" "command" {
 		  sandbox_id = local.id
-		  command    = ["bash", "-c", "true", %s]
+		  command    = ["bash", "-c", local.look, %s]
 		}
 		ephemeral "cloudflaresandbox_python" "test" {
 		  sandbox_id  = local.id
@@ -213,6 +247,50 @@ func (b *testBridge) secretsConfig(dir string) string {
 	return text.String()
 }
 
+// secretActions are the actions that can hold a secret, for a Terraform that
+// knows actions.
+func secretActions() string {
+	return fmt.Sprintf(`
+		resource "cloudflaresandbox_file" "trigger" {
+		  sandbox_id = local.id
+		  path       = "trigger"
+		  content    = "x"
+		  depends_on = [cloudflaresandbox_directory.test]
+
+		  lifecycle {
+		    action_trigger {
+		      events  = [after_create]
+		      actions = [action.cloudflaresandbox_exec.script, action.cloudflaresandbox_exec.command]
+		    }
+		  }
+		}
+		action "cloudflaresandbox_exec" "script" {
+		  config {
+		    sandbox_id  = local.id
+		    script      = "# %s\n${local.look} && test -n \"$OWN\" && test -n \"$(cat)\" && cat dir/told"
+		    environment = { OWN = %s }
+		    stdin       = %s
+		  }
+		}
+		action "cloudflaresandbox_exec" "command" {
+		  provider = cloudflaresandbox.plain
+		  config {
+		    sandbox_id = local.id
+		    command    = ["bash", "-c", local.list, %s]
+		  }
+		}
+		`, secretRows["action script"].value, hcl(secretRows["action environment"].value), hcl(secretRows["action stdin"].value),
+		hcl(secretRows["action command"].value))
+}
+
+// knowsActions tells whether it is Terraform 1.14 or later. OpenTofu has none.
+func (c *cli) knowsActions() bool {
+	var major, minor int
+	_, err := fmt.Sscanf(c.must("version"), "Terraform v%d.%d", &major, &minor)
+
+	return err == nil && (major > 1 || minor >= 14)
+}
+
 // Every way on which a value could get out is watched, and has what the guide
 // says it has, row by row: not more, and not less.
 func TestSecretsAreWhereTheGuideSaysAndNowhereElse(t *testing.T) {
@@ -223,9 +301,13 @@ func TestSecretsAreWhereTheGuideSaysAndNowhereElse(t *testing.T) {
 	local := t.TempDir()
 	writeAll(t, local, map[string]string{
 		"source": secretRows["source of a file"].value, "directory/secret": secretRows["source of a directory"].value,
-		"directory/printed": secretRows["output"].value,
+		"directory/printed": secretRows["output"].value, "directory/told": secretRows["action output"].value,
 	})
 	c := b.cli(b.secretsConfig(local))
+	actions := c.knowsActions()
+	if actions {
+		c.write("actions.tf", secretActions())
+	}
 	trace := filepath.Join(c.dir, "trace.log")
 	c.env = append(c.env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
 	for _, row := range secretRows {
@@ -233,6 +315,7 @@ func TestSecretsAreWhereTheGuideSaysAndNowhereElse(t *testing.T) {
 	}
 
 	kept := func(row secretRow) bool { return row.kept }
+	planned := func(row secretRow) bool { return row.kept || row.planned }
 	shown := func(row secretRow) bool { return row.shown }
 	listed := func(row secretRow) bool { return row.listed }
 	var all []captured
@@ -242,17 +325,20 @@ func TestSecretsAreWhereTheGuideSaysAndNowhereElse(t *testing.T) {
 	all = append(all,
 		captured{"what plan prints", c.must("plan", "-out=plan"), shown},
 		captured{"what show prints", c.must("show", "plan"), shown},
-		captured{"the plan in JSON", c.must("show", "-json", "plan"), kept},
-		captured{"the plan's file", planMembers(t, filepath.Join(c.dir, "plan"), asWritten), kept},
+		captured{"the plan in JSON", c.must("show", "-json", "plan"), planned},
+		captured{"the plan's file", planMembers(t, filepath.Join(c.dir, "plan"), asWritten), planned},
 		captured{"what apply prints", c.must("apply", "plan"), shown},
 		captured{"what a second plan prints", c.must("plan", "-out=plan"), shown},
 		captured{"the second plan's file", planMembers(t, filepath.Join(c.dir, "plan"), asWritten), kept},
 		captured{"the state", readFile(t, filepath.Join(c.dir, "terraform.tfstate")), kept},
 	)
 	id := b.local.Running()[0]
-	processes := b.inside(id, "cat ps")
-	// Not by a run of the provider's, whose own output is a file there: what
-	// prints every file would print that one for ever.
+	// Not by runs of the provider's, whose own output is a file there, and would be
+	// found among what is left.
+	processes, err := b.local.Inside(id, "cat ps")
+	if err != nil {
+		t.Fatal(err)
+	}
 	left, err := b.local.Inside(id, "rm -r ps source content content_wo dir; "+
 		"find /workspace /tmp /home -xdev -type f -exec cat {} +")
 	if err != nil {
@@ -266,31 +352,48 @@ func TestSecretsAreWhereTheGuideSaysAndNowhereElse(t *testing.T) {
 	all = append(all,
 		captured{"what destroy prints", c.must("destroy", "-auto-approve"), shown},
 		captured{"the state's backup", readFile(t, filepath.Join(c.dir, "terraform.tfstate.backup")), kept},
-		captured{"the log of the container", strings.Join(b.local.CommandLog(), "\n"), never},
+		captured{"the log of the container", strings.Join(b.local.CommandLog(), "\n"), func(row secretRow) bool { return row.logged }},
 		captured{"Terraform's log", readFile(t, trace), shown},
 		captured{"requests, but for the key and headers", watched.seen(), never},
 	)
 
 	for _, caught := range all {
-		if caught.text == "" {
-			t.Errorf("nothing was caught of %s", caught.place)
-		}
-		for name, row := range secretRows {
-			if form := holds(caught.text, row.value); form != "" && !caught.may(row) {
-				t.Errorf("%s is in %s, as %q", name, caught.place, form)
-			}
-		}
+		caught.check(t)
 	}
-	// What the guide warns of is so.
 	for name, row := range secretRows {
-		for _, caught := range all {
-			claimed := caught.place == "the state" && row.kept || caught.place == "the list of processes" && row.listed
-			if claimed && holds(caught.text, row.value) == "" {
-				t.Errorf("the guide says that %s is in %s, and it is not", name, caught.place)
-			}
+		if actions || !strings.HasPrefix(name, "action ") {
+			row.checkWarnings(t, name, all)
 		}
 	}
 	t.Logf("%d values in %d forms each, searched for at %d places", len(secretRows), len(forms(secretRows["content"].value)), len(all))
+}
+
+// check looks for each value in what was caught.
+func (c captured) check(t *testing.T) {
+	t.Helper()
+
+	if c.text == "" {
+		t.Errorf("nothing was caught of %s", c.place)
+	}
+	for name, row := range secretRows {
+		if form := holds(c.text, row.value); form != "" && !c.may(row) {
+			t.Errorf("%s is in %s, as %q", name, c.place, form)
+		}
+	}
+}
+
+// checkWarnings finds a value where the guide warns of it.
+func (row secretRow) checkWarnings(t *testing.T, name string, all []captured) {
+	t.Helper()
+
+	warned := map[string]bool{
+		"the state": row.kept, "the plan's file": row.planned, "the list of processes": row.listed, "the log of the container": row.logged,
+	}
+	for _, caught := range all {
+		if warned[caught.place] && holds(caught.text, row.value) == "" {
+			t.Errorf("the guide says that %s is in %s, and it is not", name, caught.place)
+		}
+	}
 }
 
 // failWithSecrets has commands fail that print what they were told.
