@@ -96,7 +96,7 @@ func (c *Client) transportError(r request, err error) *Error {
 	case errors.Is(err, context.Canceled):
 		e.Summary = "The operation was cancelled"
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Summary, e.NextStep = "The time for the operation is up", "If it needs longer, raise its timeout."
+		e.Summary, e.NextStep = "The time for the operation is up", "If it needs longer, raise its timeout where it has one."
 	case errors.As(err, &dns) && dns.IsNotFound:
 		e.Summary, e.NextStep = "The bridge's host does not exist", stepURL
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -45,7 +45,7 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 	return map[string]schema.Attribute{
 		"command": schema.ListAttribute{
 			MarkdownDescription: "Program and its arguments, for example `[\"python3\", \"main.py\"]`. They are passed on exactly as they are; " +
-				"no shell reads them, so `*`, `$` and `;` mean nothing. Exactly one of `command` and `script` is needed.",
+				"no shell reads them, so `*`, `$` and `;` mean nothing. Linux allows each 131071 bytes. Exactly one of `command` and `script` is needed.",
 			ElementType: types.StringType,
 			Optional:    true,
 			Validators:  append(words(), listvalidator.ExactlyOneOf(script)),
@@ -72,6 +72,7 @@ func nestedCommandArguments(kept string, script path.Expression) map[string]sche
 		},
 		"environment": schema.MapAttribute{
 			MarkdownDescription: "Environment variables, on top of the provider's `environment`. A `null` leaves one of the provider's out. " +
+				"Linux allows each 131071 bytes, with its name. " +
 				"None of it is in a command line or a log" + kept,
 			ElementType: types.StringType,
 			Optional:    true,

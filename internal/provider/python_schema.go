@@ -22,8 +22,8 @@ func pythonAttributes(kept string) map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{
 		"sandbox_id": sandboxIDArgument(),
 		"code": schema.StringAttribute{
-			MarkdownDescription: "Python code. If it ends with an expression, the value of that is the result. It may have about 6 MB, " +
-				"less what `environment` and `stdin` have. None of it is in a command line or a log" + kept,
+			MarkdownDescription: "Python code. If it ends with an expression, the value of that is the result. It may have 6000000 bytes, " +
+				"less where `environment` and `stdin` are large. None of it is in a command line or a log" + kept,
 			Required:   true,
 			Validators: []validator.String{longText(bridge.MaxPythonCodeBytes)},
 		},
