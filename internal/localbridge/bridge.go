@@ -24,6 +24,7 @@ type Config struct {
 	IdleTimeout  time.Duration // a container sleeps after that idle time; default 10 minutes
 	DiskBytes    int64         // size of each writable file system of a container; default half of the memory
 	MaxProcesses int           // processes and threads of a container, with the dozen of its process 1; 0: no limit
+	Environment  []string      // NAME=value, on top of the published image's, as another image may have it
 	Logger       *slog.Logger  // default: discard
 
 	// Bindings are the names of R2 bindings that the mount route knows. They need
@@ -71,7 +72,7 @@ func Start(ctx context.Context, cfg Config) (*Bridge, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	start, err := containerStarter(ctx, limits{disk: cfg.DiskBytes, processes: cfg.MaxProcesses})
+	start, err := containerStarter(ctx, limits{disk: cfg.DiskBytes, processes: cfg.MaxProcesses}, cfg.Environment)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 const startDeadline = 30 * time.Second
 
 // containerStarter finds out how this machine can start containers.
-func containerStarter(ctx context.Context, most limits) (func(context.Context) (*container, error), error) {
+func containerStarter(ctx context.Context, most limits, environment []string) (func(context.Context) (*container, error), error) {
 	ns, err := detectNamespaces(ctx)
 	if err != nil {
 		return nil, err
@@ -26,12 +26,12 @@ func containerStarter(ctx context.Context, most limits) (func(context.Context) (
 	return func(ctx context.Context) (*container, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startDeadline)
 		defer cancel()
-		return startContainer(ctx, ns, most)
+		return startContainer(ctx, ns, most, environment)
 	}, nil
 }
 
 // startContainer starts a container and waits until its agent answers.
-func startContainer(ctx context.Context, ns namespaces, most limits) (*container, error) {
+func startContainer(ctx context.Context, ns namespaces, most limits, environment []string) (*container, error) {
 	local, remote, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -58,7 +58,7 @@ func startContainer(ctx context.Context, ns namespaces, most limits) (*container
 	c.cmd = &exec.Cmd{
 		Path:        "/proc/self/exe",
 		Args:        append([]string{agentName, c.hostname}, most.arguments()...),
-		Env:         containerEnv(c.hostname),
+		Env:         append(containerEnv(c.hostname), environment...), // of a name that is there twice, the last counts
 		Dir:         "/",
 		Stderr:      c.stderr,
 		ExtraFiles:  []*os.File{remote},

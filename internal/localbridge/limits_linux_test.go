@@ -14,6 +14,14 @@ func TestContainerHasTheDiskThatItWasGiven(t *testing.T) {
 	}
 }
 
+func TestContainerHasTheEnvironmentThatItWasGiven(t *testing.T) {
+	t.Parallel()
+	c := startBridge(t, Config{Environment: []string{"HOME=/tmp", "ADDED=a b"}})
+	if got := c.sh("a", `echo "$HOME, $ADDED, $PATH"`); got.stdout != "/tmp, a b, /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n" {
+		t.Error(got)
+	}
+}
+
 func TestContainerHasTheProcessesThatItWasGiven(t *testing.T) {
 	t.Parallel()
 	c := startBridge(t, Config{MaxProcesses: 60})

@@ -34,7 +34,7 @@ func detectNamespaces(ctx context.Context) (namespaces, error) {
 	}
 	var failures error
 	for _, ns := range candidates {
-		c, err := startContainer(ctx, ns, limits{})
+		c, err := startContainer(ctx, ns, limits{}, nil)
 		if err == nil {
 			c.kill()
 			return ns, nil
