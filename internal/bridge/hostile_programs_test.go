@@ -41,17 +41,9 @@ func TestPlantedProgramsAreNotCalled(t *testing.T) {
 		"BASH_FUNC_stat%%=() { echo function >>/workspace/called; command stat \"$@\"; }",
 	}})
 	s := newSandbox(t, on.client(t))
-	past := func(script string) string {
-		t.Helper()
-		out, err := on.local.Inside(s.ID(), script)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
 	write(t, s, "rc", tellTale, 0o644)
-	past(plantPrograms)
-	if got := past("sha256sum; ls; printf '%s' \"$(</workspace/called)\"; : >/workspace/called"); got != "function\n/home/sandbox/bin/sha256sum\n/home/sandbox/bin/ls" {
+	past(t, on, s, plantPrograms)
+	if got := past(t, on, s, "sha256sum; ls; printf '%s' \"$(</workspace/called)\"; : >/workspace/called"); got != "function\n/home/sandbox/bin/sha256sum\n/home/sandbox/bin/ls" {
 		t.Fatalf("who calls a program by its name gets %q", got)
 	}
 
@@ -72,11 +64,12 @@ func TestPlantedProgramsAreNotCalled(t *testing.T) {
 		t.Error(err)
 	}
 	for what, ask := range asked {
+		past(t, on, s, "PATH=/usr/bin:/bin\n"+restore)
 		if _, err := ask(inTime(t), s); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if got := past("printf '%s' \"$(</workspace/called)\""); got != "" {
+	if got := past(t, on, s, "printf '%s' \"$(</workspace/called)\""); got != "" {
 		t.Errorf("called were %s", got)
 	}
 }

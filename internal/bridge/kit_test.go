@@ -107,6 +107,16 @@ func inside(t *testing.T, s *bridge.Sandbox, line string) string {
 	return string(result.Stdout)
 }
 
+// past runs bash in the sandbox of a local bridge, and leaves no trace of it in what the provider keeps there.
+func past(t *testing.T, on *testBridge, s *bridge.Sandbox, script string) string {
+	t.Helper()
+	out, err := on.local.Inside(s.ID(), script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func write(t *testing.T, s *bridge.Sandbox, path, content string, mode uint32) *bridge.FileInfo {
 	t.Helper()
 	info, err := s.Write(t.Context(), bridge.WriteRequest{

@@ -54,6 +54,9 @@ if [[ -n $expected && $expected != "$instance" ]]; then
   exit
 fi
 
+# What a link in the place of staged content leads to was not staged, and is not to be cleared away.
+[[ ! -L $staging ]] || rm -f -- "$staging"
+
 # Clearing away goes on beside the script, and is over when the script says its end.
 if [[ -n $acknowledged ]]; then
   # shellcheck disable=SC2086 # several nonces

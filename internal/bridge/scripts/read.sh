@@ -2,9 +2,14 @@
 # shellcheck disable=SC2154 # variables of prelude.sh, functions of hidden.sh
 # Says a file's raw mode (hex), size and SHA-256 on a line, then its content. Of a file larger than LIMIT it says only
 # the line, and links it where the bridge reads bytes as they are: under a name that ends in .gz (BRIDGE.md, "Files").
-# Of a file larger than MOST it says only the size.
+# Of a file larger than MOST it says only the size. When the link cannot be made, it says the reason.
 #
 # Arguments: PATH LIMIT MOST
+
+# link makes the link, or says why it cannot. It may be there already: an answer that was lost is asked for again.
+link() {
+  mkdir -p -- "$staging" 2>&1 && ln -sfT -- "$path" "$staging/content.gz" 2>&1
+}
 
 main() {
   local path=$1 limit=$2 most=$3 mode size sum
@@ -22,12 +27,12 @@ main() {
     return "$TOO_LARGE"
   fi
   sum=$(sha256sum <"$path") || return "$UNREADABLE"
-  printf '%s %s %s\n' "$mode" "$size" "${sum%% *}"
-  if ((size > limit)); then
-    # -f, since an answer that was lost is asked for again.
-    mkdir -p -- "$staging" && ln -sfT -- "$path" "$staging/content.gz" || return "$UNREADABLE"
-    return "$LINKED"
+  if ((size > limit)) && ! link; then
+    unstage
+    return "$CANNOT_WRITE"
   fi
+  printf '%s %s %s\n' "$mode" "$size" "${sum%% *}"
+  ((size <= limit)) || return "$LINKED"
   head -c "$size" -- "$path"
 }
 

@@ -94,7 +94,10 @@ claim() {
   local owner tick
   for ((tick = 0; ; tick++)); do
     mkdir -- "$staging/claimed" 2>/dev/null && break
-    [[ -d $staging ]] || return "$NOT_STAGED"
+    if [[ ! -d $staging ]]; then
+      unstage
+      return "$NOT_STAGED"
+    fi
     owner=
     [[ -f $staging/claimed/by ]] && read -r -d '' -n 64 owner 2>/dev/null <"$staging/claimed/by"
     # It may have been killed, or not have said yet who it is; or there is no room for a claim.
