@@ -21,6 +21,7 @@ type Config struct {
 	Key          string        // what clients must present; empty: a fresh random key
 	NoKey        bool          // serve without any authentication, as a bridge without SANDBOX_API_KEY does
 	MaxInstances int           // instance limit; 0: none
+	WarmTarget   int           // containers that wait for an id once the pool is primed
 	IdleTimeout  time.Duration // a container sleeps after that idle time; default 10 minutes
 	DiskBytes    int64         // size of each writable file system of a container; default half of the memory
 	MaxProcesses int           // processes and threads of a container, with the dozen of its process 1; 0: no limit

@@ -23,6 +23,7 @@
 // # Known differences from the published bridge
 //
 //   - A stopped container leaves the pool's count at once, not within ten seconds.
+//   - The pool fills up when it is primed, and not again every ten seconds.
 //   - Session-Id is checked and then ignored; sessions are names without a shell.
 //   - A tunnel's URL is plain HTTP on loopback, a named one's too. Sandboxes share the
 //     host's network, so what it leads to is a port of the host.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,8 @@ type pool struct {
 
 	mu       sync.Mutex
 	assigned map[string]*container
+	warm     []*container        // that wait for an id
+	warming  int                 // that are on their way to it
 	alive    map[*container]bool // also those that lost the race and are counted nowhere
 	failing  map[string]int      // requests still to fail after a crash, see FailNext
 	max      int
@@ -58,6 +61,10 @@ func (p *pool) get(ctx context.Context, id string) (*container, error) {
 		p.mu.Unlock()
 		return nil, errClosed
 	}
+	if c := p.takeWarm(id); c != nil {
+		p.mu.Unlock()
+		return c, nil
+	}
 	if p.max > 0 && len(p.assigned) >= p.max {
 		defer p.mu.Unlock()
 		return nil, capacityError{used: len(p.assigned), limit: p.max}
@@ -77,23 +84,27 @@ func (p *pool) get(ctx context.Context, id string) (*container, error) {
 	if p.closed {
 		return nil, errClosed // close waits for us and then stops c
 	}
-	p.assigned[id] = c
-	go p.forget(id, c)
-	c.state.enter()
-	c.state.watch(p.idle, c.kill)
+	p.assign(id, c)
+	go p.forget(c)
 	return c, nil
 }
 
+// assign gives a container to an id, and enters it. p.mu is held.
+func (p *pool) assign(id string, c *container) {
+	p.assigned[id] = c
+	c.state.enter()
+	c.state.watch(p.idle, c.kill)
+}
+
 // forget takes a container off the books when it has ended.
-func (p *pool) forget(id string, c *container) {
+func (p *pool) forget(c *container) {
 	<-c.done
 	c.state.close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.alive, c)
-	if p.assigned[id] == c {
-		delete(p.assigned, id)
-	}
+	p.warm = slices.DeleteFunc(p.warm, func(waiting *container) bool { return waiting == c })
+	maps.DeleteFunc(p.assigned, func(_ string, other *container) bool { return other == c })
 }
 
 // drop ends the id's container, if it has one, and the assignment with it.
@@ -160,13 +171,13 @@ type poolConfig struct {
 	ScaleBatchSize  int `json:"scaleBatchSize"`
 }
 
-func (p *pool) stats() poolStats {
+func (p *pool) stats(warmTarget int) poolStats {
 	assigned := len(p.ids())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	stats := poolStats{
-		Assigned: assigned, Total: assigned,
-		Config: poolConfig{RefreshInterval: 10000, MaxInstances: p.max, ScaleBatchSize: 5},
+		Warm: len(p.warm), Assigned: assigned, Total: len(p.warm) + assigned,
+		Config: poolConfig{WarmTarget: warmTarget, RefreshInterval: 10000, MaxInstances: p.max, ScaleBatchSize: 5},
 	}
 	if p.max > 0 {
 		limit := p.max

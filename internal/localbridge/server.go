@@ -183,8 +183,7 @@ func (b *Bridge) destroy(w http.ResponseWriter, r *request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// servePool answers the pool's routes; none of them starts a container, and
-// without warm containers two of them have nothing to do.
+// servePool answers the pool's routes; none of them starts a container for an id.
 func (b *Bridge) servePool(w http.ResponseWriter, r *http.Request, path string) {
 	if !b.authorized(r, false) {
 		sendError(w, http.StatusUnauthorized, codeUnauthorized, "Unauthorized")
@@ -192,8 +191,12 @@ func (b *Bridge) servePool(w http.ResponseWriter, r *http.Request, path string) 
 	}
 	switch methodOf(r) + " " + path {
 	case "GET /v1/pool/stats":
-		sendJSON(w, http.StatusOK, b.pool.stats())
-	case "POST /v1/pool/prime", "POST /v1/pool/shutdown-prewarmed":
+		sendJSON(w, http.StatusOK, b.pool.stats(b.cfg.WarmTarget))
+	case "POST /v1/pool/prime":
+		b.pool.prime(b.cfg.WarmTarget)
+		sendOK(w)
+	case "POST /v1/pool/shutdown-prewarmed":
+		b.pool.shutdownWarm()
 		sendOK(w)
 	default:
 		sendNotFound(w)
