@@ -66,7 +66,16 @@ func quick(config *bridge.Config) {
 func (b *bench) try(ctx context.Context, c cell) result {
 	ctx, cancel := context.WithTimeout(ctx, cellLimit)
 	defer cancel()
-	w, err := newWorld(ctx, b.local, b.schema, b.newDir())
+	local := b.local
+	if c.operation.alone {
+		own, err := localbridge.Start(ctx, localbridge.Config{WarmTarget: poolTarget})
+		if err != nil {
+			return result{violation: err}
+		}
+		defer own.Close()
+		local = own
+	}
+	w, err := newWorld(ctx, local, b.schema, b.newDir())
 	if err != nil {
 		return result{violation: err}
 	}

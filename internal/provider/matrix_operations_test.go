@@ -11,6 +11,8 @@ type operation struct {
 	object, name string
 	// needs says that the object lives in a sandbox that is there before it.
 	needs bool
+	// alone says that it is about the bridge, which nobody else may use then.
+	alone bool
 	// setup, if set, makes what is needed on this machine.
 	setup func(w *world) error
 	// prepare brings the world to where the operation starts.
@@ -189,7 +191,7 @@ func (s resourceSubject) finish(ctx context.Context, c *core, w *world) (err err
 // readSubject is a data source, an action, or an ephemeral resource without an end.
 type readSubject struct {
 	object, name string
-	needs        bool
+	needs, alone bool
 	prepare      func(ctx context.Context, w *world) error
 	act          func(ctx context.Context, c *core, w *world) error
 	// check looks at the result of a success.
@@ -202,7 +204,7 @@ type readSubject struct {
 
 func (s readSubject) operations() []operation {
 	return []operation{{
-		object: s.object, name: s.name, needs: s.needs, act: s.act, proves: s.check,
+		object: s.object, name: s.name, needs: s.needs, alone: s.alone, act: s.act, proves: s.check,
 		prepare: func(ctx context.Context, _ *core, w *world) error {
 			if s.prepare == nil {
 				return nil

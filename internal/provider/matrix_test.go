@@ -12,7 +12,8 @@ import (
 )
 
 // The matrix has a row (matrix_rows_test.go) for each operation of each object
-// (matrix_operations_test.go, matrix_resources_test.go, matrix_stateless_test.go)
+// (matrix_operations_test.go, matrix_resources_test.go, matrix_stateless_test.go,
+// matrix_passing_test.go)
 // and a column for each fault (matrix_faults_test.go, matrix_loss_test.go). A cell
 // is tried in a world of its own (matrix_bench_test.go, matrix_world_test.go), by
 // a small Terraform that speaks the provider's protocol (matrix_core*_test.go).

@@ -85,9 +85,14 @@ func (w *world) sleep() {
 	}
 }
 
+// client speaks to the bridge past the proxy.
+func (w *world) client() (*bridge.Client, error) {
+	return bridge.New(bridge.Config{URL: w.local.URL(), Key: w.local.Key()})
+}
+
 // direct is the handle of a sandbox past the proxy.
 func (w *world) direct(id string) (*bridge.Sandbox, error) {
-	client, err := bridge.New(bridge.Config{URL: w.local.URL(), Key: w.local.Key()})
+	client, err := w.client()
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,7 @@ func (w *world) direct(id string) (*bridge.Sandbox, error) {
 
 // settle makes the sandbox.
 func (w *world) settle(ctx context.Context) error {
-	client, err := bridge.New(bridge.Config{URL: w.local.URL(), Key: w.local.Key()})
+	client, err := w.client()
 	if err != nil {
 		return err
 	}
