@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"golang.org/x/mod/semver"
 
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
@@ -63,17 +66,46 @@ func TestStatesOfEarlierVersionsPlanEmpty(t *testing.T) {
 func TestNewestStateHasEveryResource(t *testing.T) {
 	t.Parallel()
 
-	versions, err := filepath.Glob(filepath.Join(stateDirectory, "*", stateFile))
-	if err != nil || len(versions) == 0 {
+	entries, err := os.ReadDir(stateDirectory)
+	if err != nil || len(entries) == 0 {
 		t.Fatalf("no states: %v", err)
 	}
+	var versions []string
+	for _, entry := range entries {
+		if !semver.IsValid(entry.Name()) {
+			t.Errorf("%s is no version", entry.Name())
+		}
+		versions = append(versions, entry.Name())
+	}
+	newest := filepath.Join(stateDirectory, newestVersion(versions), stateFile)
 	have := map[string]bool{}
-	for _, resource := range readState(t, versions[len(versions)-1]).Resources {
+	for _, resource := range readState(t, newest).Resources {
 		have[resource.Type] = true
 	}
 	for _, name := range resourceTypes(t) {
 		if !have[name] {
-			t.Errorf("%s is not in %s; see `make state-fixture`", name, versions[len(versions)-1])
+			t.Errorf("%s is not in %s; see `make state-fixture`", name, newest)
+		}
+	}
+}
+
+// newestVersion is the last in the order of releases, which is not that of names.
+func newestVersion(versions []string) string {
+	return slices.MaxFunc(versions, semver.Compare)
+}
+
+func TestNewestVersionIsTheLastReleased(t *testing.T) {
+	t.Parallel()
+
+	for newest, versions := range map[string][]string{
+		"v0.1":    {"v0.1"},
+		"v0.10":   {"v0.1", "v0.10", "v0.2", "v0.9"},
+		"v1.0":    {"v0.10", "v0.9", "v1.0"},
+		"v0.10.2": {"v0.10", "v0.10.1", "v0.10.2", "v0.9.9"},
+		"v10.0":   {"v10.0", "v2.11", "v9.9"},
+	} {
+		if got := newestVersion(versions); got != newest {
+			t.Errorf("of %v: %s", versions, got)
 		}
 	}
 }
