@@ -114,11 +114,15 @@ func (c *CLI) Try(t *testing.T, args ...string) (string, error) {
 }
 
 // Command is a run that has not been started yet. It is killed when the test
-// ends.
+// ends, unless it belongs to the cleaning up after it.
 func (c *CLI) Command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 
-	cmd := exec.CommandContext(t.Context(), c.path, args...)
+	ctx := t.Context()
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	cmd := exec.CommandContext(ctx, c.path, args...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Env = append(cmd.Env, "TF_CLI_CONFIG_FILE="+c.config, "TF_DATA_DIR="+c.data, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1")

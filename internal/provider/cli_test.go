@@ -10,20 +10,24 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"terraform-provider-cloudflaresandbox/internal/clitest"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
-	"terraform-provider-cloudflaresandbox/internal/provider"
 )
+
+func TestMain(m *testing.M) {
+	os.Exit(clitest.Main(m))
+}
 
 // cli runs Terraform or OpenTofu with the provider as a program of its own, for
 // what cannot be seen when both live in the process of the test.
 type cli struct {
 	t   *testing.T
+	run *clitest.CLI
 	dir string
 	env []string
 }
@@ -31,22 +35,22 @@ type cli struct {
 func (b *testBridge) cli(config string) *cli {
 	b.t.Helper()
 
-	dir := b.t.TempDir()
-	overrides := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n",
-		provider.Address, filepath.Dir(builtProvider(b.t)))
+	c := b.emptyCLI()
+	c.run.Require(b.t)
+	c.write("main.tf", config)
 
-	c := &cli{t: b.t, dir: dir, env: []string{
-		"TF_CLI_CONFIG_FILE=" + filepath.Join(dir, "cli.tfrc"),
-		"TF_IN_AUTOMATION=1",
-		"CHECKPOINT_DISABLE=1",
-		apiURLVariable + "=" + b.url,
-		apiKeyVariable + "=" + b.key,
-	}}
-	c.write("cli.tfrc", overrides)
-	c.write("main.tf", fmt.Sprintf("terraform {\n  required_providers {\n    cloudflaresandbox = {\n      source = %q\n    }\n  }\n}\n", provider.Address)+config)
+	return c
+}
+
+// emptyCLI is one without a configuration yet.
+func (b *testBridge) emptyCLI() *cli {
+	b.t.Helper()
+
+	run := clitest.New(b.t)
+	c := &cli{t: b.t, run: run, dir: run.Dir, env: []string{apiURLVariable + "=" + b.url, apiKeyVariable + "=" + b.key}}
 	// What is left of it on the bridge is destroyed, whatever became of the test.
 	b.t.Cleanup(func() {
-		if _, err := os.Stat(filepath.Join(dir, "terraform.tfstate")); err == nil {
+		if _, err := os.Stat(filepath.Join(c.dir, "terraform.tfstate")); err == nil {
 			c.must("destroy", "-auto-approve")
 		}
 		b.expectNothingLeft()
@@ -54,31 +58,6 @@ func (b *testBridge) cli(config string) *cli {
 
 	return c
 }
-
-// builtProvider is the provider's program, built once.
-func builtProvider(t *testing.T) string {
-	t.Helper()
-
-	path, err := buildOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return path
-}
-
-var buildOnce = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "provider")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "terraform-provider-cloudflaresandbox")
-	if output, err := exec.Command("go", "build", "-o", path, "terraform-provider-cloudflaresandbox").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the provider: %w: %s", err, output)
-	}
-
-	return path, nil
-})
 
 func (c *cli) write(name, content string) {
 	c.t.Helper()
@@ -88,17 +67,14 @@ func (c *cli) write(name, content string) {
 	}
 }
 
-// command is a run of the program that the acceptance tests use.
+// command is a run that has not been started yet, and what it will have printed.
 func (c *cli) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
-	program := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if program == "" {
-		program = "terraform"
-	}
+	c.t.Helper()
 
+	run := *c.run
+	run.Env = c.env
 	var output bytes.Buffer
-	cmd := exec.Command(program, append(args, "-no-color")...)
-	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), c.env...)
+	cmd := run.Command(c.t, append(args, "-no-color")...)
 	cmd.Stdout, cmd.Stderr = &output, &output
 
 	return cmd, &output

@@ -134,7 +134,7 @@ func resourceTypes(t *testing.T) []string {
 func (b *testBridge) cliWith(directory string) *cli {
 	b.t.Helper()
 
-	c := b.cli("")
+	c := b.emptyCLI()
 	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
