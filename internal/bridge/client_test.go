@@ -94,12 +94,10 @@ func TestErrorsNameTheCauseAndTheNextStep(t *testing.T) {
 
 func TestConnectionErrorsNameTheCause(t *testing.T) {
 	t.Parallel()
-	closed := httptest.NewServer(nil)
-	closed.Close()
 	tls := httptest.NewTLSServer(nil)
 	t.Cleanup(tls.Close)
 	for name, test := range map[string]struct{ url, summary string }{
-		"refused":               {closed.URL, "Nothing listens at the bridge's address"},
+		"refused":               {"http://127.0.0.1:1", "Nothing listens at the bridge's address"},
 		"unknown certificate":   {tls.URL, "The bridge's certificate or protocol cannot be accepted"},
 		"http spoken to as TLS": {strings.Replace(newPlain(t), "http:", "https:", 1), "The bridge's certificate or protocol cannot be accepted"},
 	} {

@@ -139,7 +139,7 @@ func TestWhatACommandPlantsInItsRunSpoilsOnlyItself(t *testing.T) {
 	t.Parallel()
 	on := startBridge(t)
 	tests := map[string]func(t *testing.T){}
-	for _, file := range []string{"", "status", "group", "supervisor", "out", "err", "reply", "stdin", "script", "timed_out", "room"} {
+	for _, file := range []string{"", "status", "group", "supervisor", "out", "err", "reply", "stdin", "script", "timed_out", "room", "maker"} {
 		for name, plant := range plants {
 			if file != "status" && !slices.Contains(worst, name) {
 				continue

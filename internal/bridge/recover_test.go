@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"terraform-provider-cloudflaresandbox/internal/bridge"
+	"terraform-provider-cloudflaresandbox/internal/bridge/scripts"
 	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 )
 
@@ -193,10 +194,33 @@ func TestRunWhoseSupervisorIsKilledIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, startBridge(t).client(t))
 	// Everything of the sandbox's user, but for itself: wrapper and supervisor too.
-	_, err := s.Run(t.Context(), shell(`for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || kill -9 $p 2>/dev/null; done; exit 0`))
+	killer := shell(`for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || kill -9 $p 2>/dev/null; done; exit 0`)
+	killer.Timeout = patience
+	_, err := s.Run(t.Context(), killer)
 	var unknown *bridge.UnknownOutcomeError
 	if !errors.As(err, &unknown) {
 		t.Errorf("got %v, want an unknown outcome", err)
+	}
+}
+
+// Where the process that was to start a command was killed before it could, nobody waits for one to end.
+func TestRunWhoseStartWasKilledIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	on := startLocalBridge(t)
+	s := newSandbox(t, on.client(t))
+	inside(t, s, "true")
+	for name, left := range map[string]string{
+		"before it could say who it is": "",
+		"after that":                    `true & wait; echo $! >"$run/maker"`,
+		"once it had started another":   `true & wait; echo $! | tee "$run/maker" >"$run/supervisor"`,
+	} {
+		nonce := fmt.Sprintf("%032d", len(name))
+		script := fmt.Sprintf("run=/tmp/.cloudflaresandbox/runs/%s; mkdir \"$run\"; %s\nbash -pc '%s' name %[1]s '' '' 0 1000 /workspace 0 0 1 0 0 0 true",
+			nonce, left, strings.ReplaceAll(scripts.Run, "'", `'\''`))
+		output, err := on.local.Inside(s.ID(), script)
+		if want := fmt.Sprintf("%s end %d\n", nonce, scripts.StatusSupervisorGone); err != nil || !strings.HasSuffix(output, want) {
+			t.Errorf("%s: got %q, %v", name, output, err)
+		}
 	}
 }
 

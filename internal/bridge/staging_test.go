@@ -32,6 +32,7 @@ func TestWhatIsBeingSentWhenItIsCancelledIsClearedAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSandbox(t, on.client(t))
+			inside(t, s, "true")
 			ctx, cancel := context.WithCancel(t.Context())
 			slow := cancelWithin(t, on, cancel)
 			err := do(ctx, handle(t, clientFor(t, slow, on.key), s.ID()))

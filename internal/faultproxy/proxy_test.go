@@ -1,10 +1,12 @@
 package faultproxy_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -36,25 +38,44 @@ func start(t *testing.T) (*faultproxy.Proxy, *atomic.Int32) {
 	return proxy, &seen
 }
 
-// get sends one request on a connection of its own and gives what came of it. Silence it bears for a moment only, where
-// that is what is to come.
-func get(t *testing.T, proxy *faultproxy.Proxy, silence bool) (string, error) {
+// get sends one request on a connection of its own and gives what came of it. It gives up when the answer has got as far as
+// a silence lets it, if one is to come: to silentAfter bytes, of which none need a request that has arrived; -1 for never.
+func get(t *testing.T, proxy *faultproxy.Proxy, silentAfter int) (string, error) {
 	t.Helper()
-	timeout := time.Minute
-	if silence {
-		timeout = 300 * time.Millisecond
+	ctx, giveUp := context.WithTimeout(t.Context(), time.Minute)
+	defer giveUp()
+	if silentAfter == 0 {
+		go func() {
+			for proxy.Hits() == 0 && ctx.Err() == nil {
+				runtime.Gosched()
+			}
+			giveUp()
+		}()
 	}
 	client := &http.Client{
-		Transport: &http.Transport{DialContext: proxy.Dial, DisableKeepAlives: true}, Timeout: timeout,
+		Transport:     &http.Transport{DialContext: proxy.Dial, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	resp, err := client.Post(proxy.URL+"/v1/sandbox/abc/exec", "application/json", strings.NewReader("{}"))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, proxy.URL+"/v1/sandbox/abc/exec", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return "", err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return string(body), err
+	if silentAfter < 0 {
+		body, err := io.ReadAll(resp.Body)
+		return string(body), err
+	}
+	body := make([]byte, silentAfter+1)
+	n, err := io.ReadFull(resp.Body, body[:silentAfter])
+	if err == nil {
+		giveUp()
+		_, err = resp.Body.Read(body[n:])
+	}
+	return string(body[:n]), err
 }
 
 func TestFaults(t *testing.T) {
@@ -95,7 +116,11 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			proxy, seen := start(t)
 			proxy.Set(faultproxy.Once(1, c.fault))
-			body, err := get(t, proxy, strings.HasPrefix(name, "silent"))
+			silentAfter := -1
+			if strings.HasPrefix(name, "silent") {
+				silentAfter = len(c.body)
+			}
+			body, err := get(t, proxy, silentAfter)
 			if body != c.body || !errors.Is(err, c.err) && (!errors.Is(c.err, io.EOF) || err == nil) {
 				t.Errorf("got %q, %v", body, err)
 			}
@@ -105,7 +130,7 @@ func TestFaults(t *testing.T) {
 			if name != "none" && proxy.Hits() != 1 {
 				t.Errorf("%d hits", proxy.Hits())
 			}
-			if body, err := get(t, proxy, false); body != stream || err != nil {
+			if body, err := get(t, proxy, -1); body != stream || err != nil {
 				t.Errorf("healed: %q, %v", body, err)
 			}
 			requests := proxy.Requests()
@@ -135,7 +160,7 @@ func TestRulesCountByRoute(t *testing.T) {
 	other := faultproxy.Rule{Route: "PUT sandbox/:id/file", Fault: refusal}
 	proxy.Set(other, faultproxy.Rule{Route: "/exec", From: 2, To: 3, Fault: refusal}, faultproxy.ForGood(5, refusal))
 	for i, want := range []string{stream, "refused", "refused", stream, "refused", "refused"} {
-		if body, err := get(t, proxy, false); body != want || err != nil {
+		if body, err := get(t, proxy, -1); body != want || err != nil {
 			t.Errorf("request %d: %q, %v", i+1, body, err)
 		}
 	}

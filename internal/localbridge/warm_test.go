@@ -1,22 +1,14 @@
 package localbridge
 
 import (
+	"fmt"
 	"testing"
-	"time"
 )
 
 // awaitWarm waits until so many containers wait for an id.
 func awaitWarm(t *testing.T, c *client, want int) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for c.bridge.pool.stats(0).Warm != want {
-		select {
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		case <-tick.C:
-		}
-	}
+	await(t, fmt.Sprintf("%d containers wait", want), func() bool { return c.bridge.pool.stats(0).Warm == want })
 }
 
 func TestPrimedPoolHasContainersWaiting(t *testing.T) {

@@ -46,9 +46,6 @@ func TestConnectionFailuresAreTold(t *testing.T) {
 	login := http.Header{"Location": {"https://team.cloudflareaccess.com/cdn-cgi/access/login?token=tok-secret"}}
 
 	bridge := localBridgeURL(t, localbridge.Config{Key: key})
-	closed := httptest.NewServer(http.NotFoundHandler())
-	closed.Close()
-
 	cases := map[string]struct {
 		url, key, want string
 	}{
@@ -61,7 +58,7 @@ func TestConnectionFailuresAreTold(t *testing.T) {
 			`(?s)The bridge did not accept the API key.*CLOUDFLARE_SANDBOX_API_KEY`,
 		},
 		"nothing there": {
-			closed.URL, key,
+			"http://127.0.0.1:1", key,
 			`(?s)Nothing listens at the bridge's address.*CLOUDFLARE_SANDBOX_API_URL`,
 		},
 		"no such host": {

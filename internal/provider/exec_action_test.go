@@ -23,19 +23,13 @@ func TestExecActionSaysThatItRunsAndWhatItPrinted(t *testing.T) {
 	id := b.sandbox()
 
 	// The first sign of life comes after ten seconds.
-	result := b.invoke("cloudflaresandbox_exec", script(id, "echo begun; sleep 10.5; echo problem >&2; echo ended"))
+	result := b.invoke("cloudflaresandbox_exec", script(id, "echo begun; sleep 11; echo problem >&2; echo ended"))
 
-	if len(result.errors) > 0 || len(result.progress) != 3 {
-		t.Fatalf("got %+v", result)
-	}
-	for i, want := range []string{
-		`^Running in sandbox ` + id + `$`,
-		`^Still running after 1[01]s$`,
-		`^Ended with exit code 0 after 1\d\.\d+s\n\nstderr:\nproblem\n\nstdout:\nbegun\nended$`,
-	} {
-		if !regexp.MustCompile(want).MatchString(result.progress[i]) {
-			t.Errorf("message %d is %q, want %s", i, result.progress[i], want)
-		}
+	// On a busy machine there may be another one.
+	want := `^Running in sandbox ` + id + `(\|Still running after \d+s)+` +
+		`\|Ended with exit code 0 after [\d.ms]+\n\nstderr:\nproblem\n\nstdout:\nbegun\nended$`
+	if said := strings.Join(result.progress, "|"); len(result.errors) > 0 || !regexp.MustCompile(want).MatchString(said) {
+		t.Errorf("got %+v, want %s", result, want)
 	}
 }
 
@@ -67,14 +61,14 @@ func TestExecActionFailures(t *testing.T) {
 	b := anyBridge(t)
 	id := b.sandbox()
 	slow := script(id, "echo so far; exec sleep 300")
-	slow["timeout"] = tftypes.NewValue(tftypes.String, "700ms")
+	slow["timeout"] = tftypes.NewValue(tftypes.String, "5s")
 
 	cases := map[string]struct {
 		arguments map[string]tftypes.Value
 		at, want  string
 	}{
 		"exit code":       {script(id, "echo broken >&2; exit 3"), "script", `(?s)exit code 3.*broken`},
-		"timeout":         {slow, "timeout", `(?s)ran longer than 700ms.*so far`},
+		"timeout":         {slow, "timeout", `(?s)ran longer than 5s.*so far`},
 		"nothing to run":  {map[string]tftypes.Value{"sandbox_id": tftypes.NewValue(tftypes.String, id)}, "command", `No attribute specified|Missing`},
 		"not a sandbox":   {script("not an id", "true"), "sandbox_id", `Invalid sandbox id`},
 		"NUL in a script": {script(id, "a\x00b"), "script", `Invalid text`},

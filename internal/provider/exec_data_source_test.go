@@ -181,8 +181,8 @@ func TestExecFailuresAreErrorsAtTheirAttribute(t *testing.T) {
 			nil, `(?s)The last 4096 bytes of stderr:.*4999.*5000`,
 		},
 		"timeout": {
-			[]string{command("bash", "-c", "echo so far; exec sleep 300"), `timeout = "700ms"`},
-			nil, `(?s)Command ran longer than 700ms.*timeout = "700ms".*so far`,
+			[]string{command("bash", "-c", "echo so far; exec sleep 300"), `timeout = "5s"`},
+			nil, `(?s)Command ran longer than 5s.*timeout = "5s".*so far`,
 		},
 		"timeout of the provider": {
 			[]string{command("sleep", "300")},

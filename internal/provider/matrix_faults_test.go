@@ -169,7 +169,7 @@ func (f fault) tune(w *world) func(*bridge.Config) {
 		config.Dial = w.proxy.Dial
 		if f.silence {
 			// Above what a slow machine needs for an answer.
-			config.SilenceLimit = time.Second
+			config.SilenceLimit = 2 * time.Second
 		}
 	}
 }

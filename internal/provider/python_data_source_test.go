@@ -235,9 +235,9 @@ func TestPythonFailuresAreErrorsAtTheirAttribute(t *testing.T) {
 		"long trace": {"raise ValueError('x' * 9000 + 'last')", nil, nil, `(?s)The last 4096 bytes of traceback:.*xxxlast`},
 		"timeout": {
 			"import time\nprint('so far')\ntime.sleep(300)",
-			[]string{`timeout = "3s"`, errorAllowed},
+			[]string{`timeout = "10s"`, errorAllowed},
 			nil,
-			`(?s)ran longer than 3s.*timeout\s+=.*so far`,
+			`(?s)ran longer than 10s.*timeout\s+=.*so far`,
 		},
 		"timeout of the provider": {"import time\ntime.sleep(300)", nil, []string{`timeout = "700ms"`}, `(?s)ran longer than 700ms`},
 		"too much output": {

@@ -48,6 +48,12 @@ func (r *recorder) beforeNext(suffix string, then func()) {
 	r.proxy.Set(faultproxy.Rule{Route: suffix, From: 1, To: 1, Fault: faultproxy.Fault{Before: then}})
 }
 
+// makeRoom ends a sandbox's container once another one has been told that there
+// is no room for it, and asks again.
+func (b *testBridge) makeRoom(by string) {
+	b.proxy.Set(faultproxy.Rule{Route: "/exec", From: 2, To: 2, Fault: faultproxy.Fault{Before: func() { b.local.Kill(by) }}})
+}
+
 // lastHeader is the header of the last request.
 func (r *recorder) lastHeader() http.Header {
 	requests := r.proxy.Requests()

@@ -151,10 +151,7 @@ func TestEphemeralSandboxWaitsForRoom(t *testing.T) {
 	b := localBridge(t, localbridge.Config{MaxInstances: 1})
 	other := b.occupy()
 
-	go func() {
-		b.await("the sandbox asks twice", func() bool { return strings.Contains(b.sent(), "2 POST sandbox/:id/exec") })
-		b.local.Kill(other)
-	}()
+	b.makeRoom(other)
 	s := b.serve()
 	sandbox := s.mustOpen()
 
@@ -172,7 +169,7 @@ func TestEphemeralSandboxThatDoesNotStartIsRemoved(t *testing.T) {
 
 	timeouts := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"open": tftypes.String}}
 	_, diags := s.open(map[string]tftypes.Value{
-		"timeouts": tftypes.NewValue(timeouts, map[string]tftypes.Value{"open": tftypes.NewValue(tftypes.String, "300ms")}),
+		"timeouts": tftypes.NewValue(timeouts, map[string]tftypes.Value{"open": tftypes.NewValue(tftypes.String, "5s")}),
 	})
 	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "start the container of sandbox") || !strings.Contains(diags[0].Summary, "instance limit") {
 		t.Errorf("open: %v", diags)
@@ -285,9 +282,8 @@ func TestEphemeralSandboxIsDestroyedWhenTheRunFails(t *testing.T) {
 	if started := b.local.ContainersStarted(); started != 2 { // one for the plan
 		t.Errorf("%d containers were started", started)
 	}
-	if err := b.expectRunning(0); err != nil {
-		t.Errorf("%v\n%s", err, output)
-	}
+	// The bridge may still be at it when the provider has to leave.
+	b.await("no sandbox runs", func() bool { return b.expectRunning(0) == nil })
 }
 
 // Two commands of a run work in the same sandbox.
@@ -347,9 +343,8 @@ func TestEphemeralSandboxIsDestroyedWhenTheRunIsInterrupted(t *testing.T) {
 	if err := apply.Wait(); err == nil {
 		t.Errorf("apply succeeded:\n%s", output)
 	}
-	if err := b.expectRunning(0); err != nil {
-		t.Errorf("%v\n%s", err, output)
-	}
+	// The bridge may still be at it when the provider has to leave.
+	b.await("no sandbox runs", func() bool { return b.expectRunning(0) == nil })
 }
 
 func TestEphemeralSandboxRefusesWhatCannotBeApplied(t *testing.T) {

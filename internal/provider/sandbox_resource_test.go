@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -112,11 +111,7 @@ func TestSandboxWaitsForRoom(t *testing.T) {
 	b.run(resource.TestStep{
 		Config: b.config(oneSandbox),
 		ConfigPlanChecks: before(onPlan(func(*tfjson.Plan) error {
-			// Room is made once the sandbox has been told that there is none.
-			go func() {
-				b.await("the sandbox asks twice", func() bool { return strings.Contains(b.sent(), "2 POST sandbox/:id/exec") })
-				b.local.Kill(other)
-			}()
+			b.makeRoom(other)
 			return nil
 		})),
 		ConfigStateChecks: []statecheck.StateCheck{
@@ -130,19 +125,18 @@ func TestSandboxWaitsForRoom(t *testing.T) {
 func TestSandboxThatFindsNoRoomIsKeptAndReplaced(t *testing.T) {
 	b := localBridge(t, localbridge.Config{MaxInstances: 1})
 	other := b.occupy()
-	config := b.config(`
-		resource "cloudflaresandbox_sandbox" "test" {
-		  timeouts = { create = "1s" }
-		}`)
 
 	b.run(
 		resource.TestStep{
-			Config:      config,
+			Config: b.config(`
+				resource "cloudflaresandbox_sandbox" "test" {
+				  timeouts = { create = "5s" }
+				}`),
 			ExpectError: regexp.MustCompile(`(?s)The bridge has reached its instance limit.*start the container of\s+sandbox.*max_instances`),
 		},
 		resource.TestStep{
 			PreConfig: func() { b.local.Kill(other) },
-			Config:    config,
+			Config:    b.config(oneSandbox),
 			ConfigPlanChecks: before(
 				action(sandbox, plancheck.ResourceActionDestroyBeforeCreate),
 			),

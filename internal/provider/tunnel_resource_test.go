@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"regexp"
@@ -112,7 +113,7 @@ func TestTunnelIsOpenedMovedAndClosed(t *testing.T) {
 
 func TestTunnelLeadsToAServerInTheSandbox(t *testing.T) {
 	b := localBridge(t, localbridge.Config{})
-	port := freePort(t)
+	port := freePort()
 	var url string
 
 	b.run(
@@ -142,17 +143,16 @@ func TestTunnelLeadsToAServerInTheSandbox(t *testing.T) {
 }
 
 // freePort is a port that nothing listens on: sandboxes of the local bridge
-// share this machine's network.
-func freePort(t *testing.T) int {
-	t.Helper()
-
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// share this machine's network. What the system gives to whoever asks for any
+// port starts at 32768, so a lower one is not taken before the server has it.
+func freePort() int {
+	for {
+		port := 20_000 + rand.IntN(10_000)
+		if listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			listener.Close()
+			return port
+		}
 	}
-	defer listener.Close()
-
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func TestTunnelOfAnotherContainerIsPlannedAgain(t *testing.T) {

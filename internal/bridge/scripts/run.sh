@@ -129,6 +129,7 @@ drained() {
 # The command writes into pipes, as it would under docker run, and not into the files themselves: a program that opens
 # /dev/stderr would empty a file.
 supervise() {
+  printf '%s\n' "$BASHPID" 1<>"$run/supervisor"
   local child timer code timed_out=0 input=/dev/null out err out_reader err_reader
   ((has_stdin)) && input=$run/stdin
   exec {out}> >(keep "$run/out")
@@ -210,7 +211,6 @@ start() {
   supervise </dev/null >/dev/null 2>&1 &
   supervisor=$!
   set +m
-  printf '%s\n' "$supervisor" 1<>"$run/supervisor"
 }
 
 # supervisor_alive tells a supervisor that is at work from one that was killed, which would never say an end.
@@ -238,7 +238,8 @@ await() {
     else
       sleep 0.1
       quiet=$((++tick % 100 == 0))
-      [[ -n ${supervisor-} ]] || told supervisor supervisor
+      # Until there is one, whoever made the directory is about to start it.
+      told supervisor supervisor || told maker supervisor || ((tick < 100)) || end "$SUPERVISOR_GONE"
     fi
     ((quiet)) && printf '\n'
     if [[ -n ${supervisor-} ]] && ! supervisor_alive; then
@@ -263,6 +264,7 @@ send() {
 }
 
 if mkdir -m 700 -- "$run" 2>/dev/null; then
+  printf '%s\n' "$$" 1<>"$run/maker"
   start "$@"
 elif [[ ! -d $run ]]; then
   ((staged)) && unstage
