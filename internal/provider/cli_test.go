@@ -20,6 +20,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if where := os.Getenv(crashVariable); where != "" {
+		os.Exit(serveCrashing(where))
+	}
 	os.Exit(clitest.Main(m))
 }
 
