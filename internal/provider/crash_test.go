@@ -62,7 +62,12 @@ func (s *crashingServer) ReadDataSource(ctx context.Context, req *tfprotov6.Read
 }
 
 func (s *crashingServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	return s.ProviderServer.ApplyResourceChange(s.in(ctx, "ApplyResourceChange", req.TypeName), req)
+	// What is only in the configuration is not there at a destroy.
+	if destroys, err := req.PlannedState.IsNull(); err == nil && !destroys {
+		ctx = s.in(ctx, "ApplyResourceChange", req.TypeName)
+	}
+
+	return s.ProviderServer.ApplyResourceChange(ctx, req)
 }
 
 func (s *crashingServer) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
@@ -84,38 +89,34 @@ func (c crashingContext) Value(key any) any {
 // secrets goes to Terraform's screen and log.
 func TestCrashShowsNoSecret(t *testing.T) {
 	b := localBridge(t, localbridge.Config{Key: secretRows["api_key"].value})
-	local := t.TempDir()
-	writeAll(t, local, map[string]string{
-		"source": secretRows["source of a file"].value, "directory/secret": secretRows["source of a directory"].value,
-		"directory/printed": secretRows["output"].value, "directory/told": secretRows["action output"].value,
-	})
-	c := b.cli(b.secretsConfig(local))
-	for _, row := range secretRows {
-		c.env = append(c.env, "TF_VAR_"+row.variable()+"="+row.value)
-	}
+	c := b.secretsCLI()
 	c.must("apply", "-auto-approve")
 
 	replace := func(address string) []string { return []string{"apply", "-auto-approve", "-replace=" + address} }
-	for where, args := range map[string][]string{
-		"ReadResource cloudflaresandbox_exec":                {"plan"},
-		"ReadDataSource cloudflaresandbox_exec":              {"plan"},
-		"ReadDataSource cloudflaresandbox_python":            {"plan"},
-		"OpenEphemeralResource cloudflaresandbox_exec":       {"plan"},
-		"OpenEphemeralResource cloudflaresandbox_python":     {"plan"},
-		"ApplyResourceChange cloudflaresandbox_exec":         replace("cloudflaresandbox_exec.test"),
-		"ApplyResourceChange cloudflaresandbox_file":         replace("cloudflaresandbox_file.content_wo"),
-		"ApplyResourceChange cloudflaresandbox_bucket_mount": replace("cloudflaresandbox_bucket_mount.test"),
+	for _, crash := range []struct {
+		where string
+		args  []string
+	}{
+		{"ReadResource cloudflaresandbox_exec", []string{"plan"}},
+		{"ReadDataSource cloudflaresandbox_exec", []string{"plan"}},
+		{"ReadDataSource cloudflaresandbox_python", []string{"plan"}},
+		{"OpenEphemeralResource cloudflaresandbox_exec", []string{"plan"}},
+		{"OpenEphemeralResource cloudflaresandbox_python", []string{"plan"}},
+		// These are not in the state any more afterwards.
+		{"ApplyResourceChange cloudflaresandbox_exec", replace("cloudflaresandbox_exec.test")},
+		{"ApplyResourceChange cloudflaresandbox_file", replace("cloudflaresandbox_file.content_wo")},
+		{"ApplyResourceChange cloudflaresandbox_bucket_mount", replace("cloudflaresandbox_bucket_mount.test")},
 	} {
-		t.Run(where, func(t *testing.T) {
+		t.Run(crash.where, func(t *testing.T) {
 			crashing := *c
 			crashing.t = t
 			trace := filepath.Join(t.TempDir(), "trace.log")
 			crashing.env = slices.Concat(c.env, []string{
-				crashVariable + "=" + where, "GOTRACEBACK=all", "TF_LOG=TRACE", "TF_LOG_PATH=" + trace,
+				crashVariable + "=" + crash.where, "GOTRACEBACK=all", "TF_LOG=TRACE", "TF_LOG_PATH=" + trace,
 				// A crash leaves its socket behind.
 				"TMPDIR=" + c.dir,
 			})
-			output, err := crashing.try(args...)
+			output, err := crashing.try(crash.args...)
 			log := readFile(t, trace)
 			for _, caught := range []captured{
 				{"what Terraform prints", output, func(row secretRow) bool { return row.shown }},

@@ -247,6 +247,23 @@ func (b *testBridge) secretsConfig(dir string) string {
 	return text.String()
 }
 
+// secretsCLI has that configuration, and all that it needs.
+func (b *testBridge) secretsCLI() *cli {
+	b.t.Helper()
+
+	local := b.t.TempDir()
+	writeAll(b.t, local, map[string]string{
+		"source": secretRows["source of a file"].value, "directory/secret": secretRows["source of a directory"].value,
+		"directory/printed": secretRows["output"].value, "directory/told": secretRows["action output"].value,
+	})
+	c := b.cli(b.secretsConfig(local))
+	for _, row := range secretRows {
+		c.env = append(c.env, "TF_VAR_"+row.variable()+"="+row.value)
+	}
+
+	return c
+}
+
 // secretActions are the actions that can hold a secret, for a Terraform that
 // knows actions.
 func secretActions() string {
@@ -298,21 +315,13 @@ func TestSecretsAreWhereTheGuideSaysAndNowhereElse(t *testing.T) {
 	watched := watch(t, b.url)
 	b.url = watched.URL
 
-	local := t.TempDir()
-	writeAll(t, local, map[string]string{
-		"source": secretRows["source of a file"].value, "directory/secret": secretRows["source of a directory"].value,
-		"directory/printed": secretRows["output"].value, "directory/told": secretRows["action output"].value,
-	})
-	c := b.cli(b.secretsConfig(local))
+	c := b.secretsCLI()
 	actions := c.knowsActions()
 	if actions {
 		c.write("actions.tf", secretActions())
 	}
 	trace := filepath.Join(c.dir, "trace.log")
 	c.env = append(c.env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
-	for _, row := range secretRows {
-		c.env = append(c.env, "TF_VAR_"+row.variable()+"="+row.value)
-	}
 
 	kept := func(row secretRow) bool { return row.kept }
 	planned := func(row secretRow) bool { return row.kept || row.planned }
