@@ -20,7 +20,7 @@ type fleet struct {
 const commands = 3
 
 // objects is how many resources that makes.
-func (f fleet) objects() int { return f.sandboxes * (1 + f.files + 1 + commands) }
+func (f fleet) objects() int { return f.sandboxes*(1+f.files+1+commands) + f.reachable() }
 
 func sandboxName(s int) string { return fmt.Sprintf("s%02d", s) }
 
@@ -101,6 +101,7 @@ func (f fleet) write(dir string) error {
 			return err
 		}
 		f.writeCommands(&text, name)
+		f.writeReach(&text, s)
 	}
 
 	return os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text.String()), 0o600)

@@ -1,6 +1,7 @@
 package soak_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -23,8 +24,9 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 
 // The second interrupt makes Terraform leave at once. It may then lose what it
 // has not stored yet, so that a container without a sandbox in the state sleeps
-// away, and something that was on its way into a sandbox lies there for an hour;
-// but what the state has is true, and the next apply converges.
+// away, something that was on its way into a sandbox lies there for an hour, and a
+// mount has to be taken down by hand; but what the state has is true, and the next
+// apply converges.
 func TestSecondInterruptLeavesAStateThatConverges(t *testing.T) {
 	t.Parallel()
 
@@ -46,6 +48,8 @@ type interrupts struct {
 	tried, came int
 	// abandoned are the containers that no state knew after a second interrupt.
 	abandoned int
+	// unmounted are the mounts that no state knew.
+	unmounted int
 	// left is how much was staged and not removed, after a second interrupt.
 	left int
 }
@@ -85,8 +89,8 @@ func (i *interrupts) rounds() {
 	for range rounds {
 		i.round()
 	}
-	i.t.Logf("%d interrupts tried, %d came while Terraform was at work, %d containers were abandoned, %d staged files were left for later",
-		i.tried, i.came, i.abandoned, i.left)
+	i.t.Logf("%d interrupts tried, %d came while Terraform was at work, %d containers were abandoned, %d mounts were taken down, %d staged files were left for later",
+		i.tried, i.came, i.abandoned, i.unmounted, i.left)
 }
 
 // round interrupts a first apply, a destroy, and, where there is time for it, a
@@ -181,6 +185,7 @@ func (i *interrupts) interrupt(args []string) {
 	} else {
 		i.expectQuiet(abandonedAfter)
 		i.abandoned += i.abandon()
+		i.unmounted += i.unmount()
 		i.left += i.age()
 	}
 	if sent.Load() == 0 && err != nil && args[0] != "plan" {
@@ -214,6 +219,26 @@ func (i *interrupts) abandon() int {
 		if !slices.Contains(known, id) {
 			i.local.Sleep(id)
 			count++
+		}
+	}
+
+	return count
+}
+
+// unmount does what a user has to do with mounts that no state knows of: they
+// would be somebody else's for the next apply.
+func (i *interrupts) unmount() int {
+	i.t.Helper()
+
+	state, count := i.state(), 0
+	for _, id := range i.local.Running() {
+		unknown, err := i.unknownMounts(id, state)
+		for _, place := range unknown {
+			err = errors.Join(err, i.local.DropMount(id, place))
+			count++
+		}
+		if err != nil {
+			i.t.Fatal(err)
 		}
 	}
 

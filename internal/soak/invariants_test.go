@@ -1,6 +1,7 @@
 package soak_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (w *world) checkSandbox(f fleet, s int, state stored, once bool) error {
 		return err
 	}
 	if err := w.checkRemains(id); err != nil {
+		return err
+	}
+	if err := w.checkReach(f, s, state, instance); err != nil {
 		return err
 	}
 	found, err := w.list(id)
@@ -122,14 +126,16 @@ func (w *world) checkRemains(id string) error {
 }
 
 // expectNothingRemains checks, after a run that was interrupted, that nothing
-// goes on or lies about in the containers, and that each belongs to the state.
+// goes on or lies about in the containers, and that each belongs to the state, with
+// what leads to it.
 func (w *world) expectNothingRemains(limit time.Duration) {
 	w.t.Helper()
 
 	w.expectQuiet(limit)
 	w.expectNoOrphan()
+	state := w.state()
 	for _, id := range w.local.Running() {
-		if err := w.checkRemains(id); err != nil {
+		if err := errors.Join(w.checkRemains(id), w.checkKnown(id, state)); err != nil {
 			w.t.Errorf("sandbox %s: %v", id, err)
 		}
 	}

@@ -17,6 +17,9 @@ type listing map[string]string
 // declared is what is to be in the /workspace of a sandbox, and nothing else.
 func (f fleet) declared(s int) listing {
 	l := listing{treeRoot: "d"}
+	if _, mounted := f.mount(s); mounted {
+		l[mountPoint] = "d"
+	}
 	for n := range f.files {
 		name, file := f.file(s, n)
 		l.add(strings.TrimPrefix(name, "/workspace/"), "f", strings.TrimLeft(file.mode, "0"), checksum(file.content))

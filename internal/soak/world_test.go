@@ -119,13 +119,27 @@ type stored struct {
 	sandboxes map[string]string
 	// instances are those of the commands, by name.
 	instances map[string]string
-	objects   int
+	// tunnels and mounts, by name.
+	tunnels, mounts map[string]object
+	objects         int
+}
+
+// object is as much of an object's attributes as the tests compare.
+type object struct {
+	ID         string
+	InstanceID string `json:"instance_id"`
+	SandboxID  string `json:"sandbox_id"`
+	Port       int
+	URL        string
+	MountID    string `json:"mount_id"`
 }
 
 func (w *world) state() stored {
 	w.t.Helper()
 
-	s := stored{sandboxes: map[string]string{}, instances: map[string]string{}}
+	s := stored{
+		sandboxes: map[string]string{}, instances: map[string]string{}, tunnels: map[string]object{}, mounts: map[string]object{},
+	}
 	text, err := os.ReadFile(filepath.Join(w.cli.Dir, "terraform.tfstate"))
 	// It is made empty at first, for the sake of its lock.
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
@@ -134,12 +148,7 @@ func (w *world) state() stored {
 	var file struct {
 		Resources []struct {
 			Mode, Type, Name string
-			Instances        []struct {
-				Attributes struct {
-					ID         string
-					InstanceID string `json:"instance_id"`
-				}
-			}
+			Instances        []struct{ Attributes object }
 		}
 	}
 	if err := errors.Join(err, json.Unmarshal(text, &file)); err != nil {
@@ -156,6 +165,10 @@ func (w *world) state() stored {
 				s.sandboxes[resource.Name] = instance.Attributes.ID
 			case "cloudflaresandbox_exec":
 				s.instances[resource.Name] = instance.Attributes.InstanceID
+			case "cloudflaresandbox_tunnel":
+				s.tunnels[resource.Name] = instance.Attributes
+			case "cloudflaresandbox_bucket_mount":
+				s.mounts[resource.Name] = instance.Attributes
 			}
 		}
 	}
