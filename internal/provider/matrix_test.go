@@ -145,14 +145,14 @@ func underFaults(usual []cell, all bool) []cell {
 	return cells
 }
 
-// selected takes a quarter of the pairs of an operation and a fault, so that every
+// selected takes a sixth of the pairs of an operation and a fault, so that every
 // fault meets many operations and every operation many faults, and one cell of
 // each: another request and another way from one pair to the next. The container
 // goes at every request, in one of the ways.
 func (c cell) selected(pair int) bool {
 	if c.fault.onceOnly {
-		return (pair+c.n)%4 == 0
+		return (pair+c.n)%6 == 0
 	}
 
-	return pair%4 == 0 && c.n == 1+pair/8%c.usual && c.forGood == (pair/4%2 == 1)
+	return pair%6 == 0 && c.n == 1+pair/12%c.usual && c.forGood == (pair/6%2 == 1)
 }
