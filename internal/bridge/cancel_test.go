@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
@@ -67,7 +68,7 @@ func TestRunCancelledBeforeItHasStartedEndsTheCommand(t *testing.T) {
 	if err := <-halting; err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the command ends", func() bool {
+	await.That(t, "the command ends", func() bool {
 		processes, err := b.local.Processes(s.ID())
 		return err == nil && len(processes) == 0
 	})
@@ -76,23 +77,8 @@ func TestRunCancelledBeforeItHasStartedEndsTheCommand(t *testing.T) {
 // awaitInside waits for a directory, and starts no command for it.
 func awaitInside(t *testing.T, s *bridge.Sandbox, path string) {
 	t.Helper()
-	await(t, path+" is there", func() bool {
+	await.That(t, path+" is there", func() bool {
 		infos, err := s.Inspect(t.Context(), path)
 		return err == nil && len(infos) == 1 && infos[0].Kind == bridge.KindDirectory
 	})
-}
-
-func await(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }

@@ -3,8 +3,6 @@ package bridge_test
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -53,22 +51,10 @@ func skipWithoutTunnels(t *testing.T, on *testBridge, err error) {
 	}
 }
 
-// freePort is a port that nothing listens on: sandboxes of the local bridge share this machine's network. What the system
-// gives to whoever asks for any port starts at 32768, so a lower one is not taken before the server has it.
-func freePort() int {
-	for {
-		port := 20_000 + rand.IntN(10_000)
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			listener.Close()
-			return port
-		}
-	}
-}
-
 // server starts an HTTP server in the sandbox that answers with the sandbox's own greeting, and returns its port.
 func server(t *testing.T, s *bridge.Sandbox) int64 {
 	t.Helper()
-	port := freePort()
+	port := localbridge.FreePort()
 	inside(t, s, `type -P python3 >/dev/null || exit 0
 		mkdir -p /workspace/www; echo "hello from the sandbox" >/workspace/www/greeting; cd /workspace/www
 		python3 -m http.server --bind 127.0.0.1 `+strconv.Itoa(port)+` >/dev/null 2>&1 &

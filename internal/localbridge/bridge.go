@@ -83,7 +83,7 @@ func Start(ctx context.Context, cfg Config) (*Bridge, error) {
 	}
 	b := &Bridge{
 		cfg:      cfg,
-		pool:     newPool(start, cfg.MaxInstances, cfg.IdleTimeout),
+		pool:     newPool(start, cfg.MaxInstances, cfg.WarmTarget, cfg.IdleTimeout),
 		listener: listener,
 		served:   make(chan struct{}),
 		zone:     zone{domain: cfg.TunnelZone, records: map[string]*tunnel{}},

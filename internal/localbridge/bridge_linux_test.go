@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -53,7 +55,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			`{"bucket":"b","mountPath":"/workspace/m","options":{"endpoint":"https://e.example","credentials":{"accessKeyId":"a","secretAccessKey":"s"}}}`)
 	}
 	// One that is about to become a program has no command line yet.
-	await(t, "4 processes run", func() bool { return hostProcesses(t, marker) == 4 })
+	await.That(t, "4 processes run", func() bool { return hostProcesses(t, marker) == 4 })
 	if err := c.bridge.Close(); err != nil {
 		t.Error(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 const testKey = "test-key"
@@ -220,20 +219,4 @@ func wantAnswer(t *testing.T, what string, got answer, status int, body string) 
 
 func failure(text, code string) string {
 	return string(marshal(errorReply{Error: text, Code: code}))
-}
-
-// await polls until something has happened.
-func await(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	limit := time.NewTimer(time.Minute)
-	defer limit.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }

@@ -18,6 +18,8 @@ import (
 type pool struct {
 	start func(context.Context) (*container, error)
 	idle  time.Duration
+	// target is how many containers wait for an id once the pool is primed.
+	target int
 
 	mu       sync.Mutex
 	assigned map[string]*container
@@ -31,9 +33,9 @@ type pool struct {
 	starting sync.WaitGroup
 }
 
-func newPool(start func(context.Context) (*container, error), limit int, idle time.Duration) *pool {
+func newPool(start func(context.Context) (*container, error), limit, target int, idle time.Duration) *pool {
 	return &pool{
-		start: start, idle: idle, max: limit,
+		start: start, idle: idle, max: limit, target: target,
 		assigned: map[string]*container{}, alive: map[*container]bool{}, failing: map[string]int{},
 	}
 }
@@ -171,13 +173,13 @@ type poolConfig struct {
 	ScaleBatchSize  int `json:"scaleBatchSize"`
 }
 
-func (p *pool) stats(warmTarget int) poolStats {
+func (p *pool) stats() poolStats {
 	assigned := len(p.ids())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	stats := poolStats{
 		Warm: len(p.warm), Assigned: assigned, Total: len(p.warm) + assigned,
-		Config: poolConfig{WarmTarget: warmTarget, RefreshInterval: 10000, MaxInstances: p.max, ScaleBatchSize: 5},
+		Config: poolConfig{WarmTarget: p.target, RefreshInterval: 10000, MaxInstances: p.max, ScaleBatchSize: 5},
 	}
 	if p.max > 0 {
 		limit := p.max

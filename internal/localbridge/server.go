@@ -191,9 +191,9 @@ func (b *Bridge) servePool(w http.ResponseWriter, r *http.Request, path string) 
 	}
 	switch methodOf(r) + " " + path {
 	case "GET /v1/pool/stats":
-		sendJSON(w, http.StatusOK, b.pool.stats(b.cfg.WarmTarget))
+		sendJSON(w, http.StatusOK, b.pool.stats())
 	case "POST /v1/pool/prime":
-		b.pool.prime(b.cfg.WarmTarget)
+		b.pool.prime()
 		sendOK(w)
 	case "POST /v1/pool/shutdown-prewarmed":
 		b.pool.shutdownWarm()

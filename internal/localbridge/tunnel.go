@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -139,6 +140,19 @@ func (b *Bridge) Tunnels(id string) []int {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.state.tunnels))
+}
+
+// FreePort is a port on which a server in a sandbox can listen: sandboxes share
+// this machine's network. What the system gives to whoever asks for any port
+// starts at 32768, so a lower one is not taken before the server has it.
+func FreePort() int {
+	for {
+		port := 20_000 + rand.IntN(10_000)
+		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			_ = listener.Close()
+			return port
+		}
+	}
 }
 
 // releaseNames deletes the DNS records of a container that is going to be

@@ -10,13 +10,13 @@ import (
 // again by itself.
 
 // prime starts what is missing of the target and does not wait for it.
-func (p *pool) prime(target int) {
+func (p *pool) prime() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return
 	}
-	missing := target - len(p.warm) - p.warming
+	missing := p.target - len(p.warm) - p.warming
 	if p.max > 0 {
 		missing = min(missing, p.max-len(p.assigned)-len(p.warm)-p.warming)
 	}

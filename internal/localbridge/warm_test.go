@@ -3,12 +3,14 @@ package localbridge
 import (
 	"fmt"
 	"testing"
+
+	"terraform-provider-cloudflaresandbox/internal/await"
 )
 
 // awaitWarm waits until so many containers wait for an id.
 func awaitWarm(t *testing.T, c *client, want int) {
 	t.Helper()
-	await(t, fmt.Sprintf("%d containers wait", want), func() bool { return c.bridge.pool.stats(0).Warm == want })
+	await.That(t, fmt.Sprintf("%d containers wait", want), func() bool { return c.bridge.pool.stats().Warm == want })
 }
 
 func TestPrimedPoolHasContainersWaiting(t *testing.T) {

@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/clitest"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
@@ -156,7 +155,7 @@ func TestInterruptLeavesNoProcess(t *testing.T) {
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.await("the command starts", func() bool { return b.runs("sleep 301") })
+	await.That(b.t, "the command starts", func() bool { return b.runs("sleep 301") })
 
 	if err := apply.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -164,7 +163,7 @@ func TestInterruptLeavesNoProcess(t *testing.T) {
 	if err := apply.Wait(); err == nil {
 		t.Errorf("apply succeeded:\n%s", output)
 	}
-	b.await("the command ends", func() bool { return !b.runs("sleep") })
+	await.That(b.t, "the command ends", func() bool { return !b.runs("sleep") })
 
 	c.write("main.tf", strings.Split(readFile(t, filepath.Join(c.dir, "main.tf")), "data ")[0])
 }
@@ -179,24 +178,6 @@ func (b *testBridge) runs(part string) bool {
 	}
 
 	return false
-}
-
-// await waits for what happens in another process.
-func (b *testBridge) await(what string, happened func() bool) {
-	b.t.Helper()
-
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			b.t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 func readFile(t *testing.T, path string) string {

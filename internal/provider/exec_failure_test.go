@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
@@ -128,7 +129,7 @@ func TestExecResourceWhoseContainerDiesMayHaveRun(t *testing.T) {
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.await("the command starts", func() bool { return b.runs("sleep 304") })
+	await.That(b.t, "the command starts", func() bool { return b.runs("sleep 304") })
 	for _, id := range b.local.Running() {
 		b.local.Kill(id)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
@@ -45,7 +46,7 @@ data "cloudflaresandbox_python" "late" {
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.await("both commands run", func() bool { return b.runs("sleep 305") && b.runs("sleep 0.0305") })
+	await.That(b.t, "both commands run", func() bool { return b.runs("sleep 305") && b.runs("sleep 0.0305") })
 	var lost, gate string
 	for _, id := range b.local.Running() {
 		processes, err := b.local.Processes(id)
@@ -60,7 +61,7 @@ data "cloudflaresandbox_python" "late" {
 	}
 	started := b.local.ContainersStarted()
 	b.local.Kill(lost)
-	b.await("the loss is met", func() bool { return b.local.ContainersStarted() > started })
+	await.That(b.t, "the loss is met", func() bool { return b.local.ContainersStarted() > started })
 	b.inside(gate, "touch /tmp/go")
 
 	err := apply.Wait()

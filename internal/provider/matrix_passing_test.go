@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
@@ -118,17 +118,14 @@ func (w *world) pool(ctx context.Context) (*bridge.PoolStats, error) {
 
 // waiting waits until so many containers wait: the bridge answers before they do.
 func (w *world) waiting(ctx context.Context, want int) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	var failure error
+	err := await.Until(ctx, func() bool {
 		stats, err := w.pool(ctx)
-		if err != nil || stats.Warm == want {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d containers wait, want %d", stats.Warm, want)
-		case <-tick.C:
-		}
+		failure = err
+		return err != nil || stats.Warm == want
+	})
+	if err != nil {
+		return fmt.Errorf("%d containers are to wait: %w", want, err)
 	}
+	return failure
 }

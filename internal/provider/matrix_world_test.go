@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 	"terraform-provider-cloudflaresandbox/internal/faultproxy"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
@@ -153,10 +154,9 @@ func (w *world) instance(ctx context.Context, id string) (string, error) {
 func (w *world) quiet(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var all []string
+	var all []string
+	err := await.Until(ctx, func() bool {
+		all = nil
 		if n := w.proxy.InFlight(); n > 0 {
 			all = append(all, fmt.Sprintf("%d requests in flight", n))
 		}
@@ -165,15 +165,12 @@ func (w *world) quiet(ctx context.Context) error {
 				all = append(all, processes...)
 			}
 		}
-		if len(all) == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the sandbox does not come to rest: %q", all)
-		case <-tick.C:
-		}
+		return len(all) == 0
+	})
+	if err != nil {
+		return fmt.Errorf("the sandbox does not come to rest: %q", all)
 	}
+	return nil
 }
 
 // checkOrphans compares the containers that run with those that should.

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
 )
 
@@ -212,7 +213,7 @@ func TestEphemeralSandboxThatIsCancelledIsRemoved(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		b.await("the sandbox is told to wait", func() bool { return strings.Contains(b.sent(), "POST sandbox/:id/exec") })
+		await.That(b.t, "the sandbox is told to wait", func() bool { return strings.Contains(b.sent(), "POST sandbox/:id/exec") })
 		cancel()
 	}()
 	of := s.schema.EphemeralResourceSchemas[ephemeralSandbox].ValueType()
@@ -283,7 +284,7 @@ func TestEphemeralSandboxIsDestroyedWhenTheRunFails(t *testing.T) {
 		t.Errorf("%d containers were started", started)
 	}
 	// The bridge may still be at it when the provider has to leave.
-	b.await("no sandbox runs", func() bool { return b.expectRunning(0) == nil })
+	await.That(b.t, "no sandbox runs", func() bool { return b.expectRunning(0) == nil })
 }
 
 // Two commands of a run work in the same sandbox.
@@ -329,7 +330,7 @@ func TestEphemeralSandboxIsDestroyedWhenTheRunIsInterrupted(t *testing.T) {
 	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.await("the run works in the sandbox", func() bool {
+	await.That(b.t, "the run works in the sandbox", func() bool {
 		_, err := os.Stat(filepath.Join(c.dir, "started"))
 		return err == nil
 	})
@@ -344,7 +345,7 @@ func TestEphemeralSandboxIsDestroyedWhenTheRunIsInterrupted(t *testing.T) {
 		t.Errorf("apply succeeded:\n%s", output)
 	}
 	// The bridge may still be at it when the provider has to leave.
-	b.await("no sandbox runs", func() bool { return b.expectRunning(0) == nil })
+	await.That(b.t, "no sandbox runs", func() bool { return b.expectRunning(0) == nil })
 }
 
 func TestEphemeralSandboxRefusesWhatCannotBeApplied(t *testing.T) {

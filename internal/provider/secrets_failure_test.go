@@ -38,23 +38,6 @@ func failingExec(create, destroy string) string {
 		hcl(destroy), value("on_destroy environment"), value("on_destroy stdin"))
 }
 
-// declareSecrets writes a variable for each of these rows, and gives it its value.
-func (c *cli) declareSecrets(rows ...string) {
-	c.t.Helper()
-
-	var text strings.Builder
-	for _, name := range rows {
-		row := secretRows[name]
-		kind := "ephemeral"
-		if row.kept {
-			kind = "sensitive"
-		}
-		fmt.Fprintf(&text, "variable %q {\n  type = string\n  %s = true\n}\n", row.variable(), kind)
-		c.env = append(c.env, "TF_VAR_"+row.variable()+"="+row.value)
-	}
-	c.write("variables.tf", text.String())
-}
-
 // A command that prints what it was told has its error shown without that, also
 // where Terraform itself knows nothing of the value any more.
 func TestFailuresOfAnExecResourceShowNoSecret(t *testing.T) {

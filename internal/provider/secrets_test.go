@@ -128,17 +128,6 @@ func (b *testBridge) secretsConfig(dir string) string {
 	literal := func(row string) string { return hcl(secretRows[row].value) }
 
 	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(secretRows)) {
-		// A saved plan has every variable that is not ephemeral, used or not.
-		if secretRows[name].planned {
-			continue
-		}
-		kind := "ephemeral = true"
-		if secretRows[name].kept {
-			kind = "sensitive = true"
-		}
-		fmt.Fprintf(&text, "variable %q {\n  type = string\n  %s\n}\n", secretRows[name].variable(), kind)
-	}
 	fmt.Fprintf(&text, `
 		provider "cloudflaresandbox" {
 		  headers     = { X-Secret = %s }
@@ -257,11 +246,29 @@ func (b *testBridge) secretsCLI() *cli {
 		"directory/printed": secretRows["output"].value, "directory/told": secretRows["action output"].value,
 	})
 	c := b.cli(b.secretsConfig(local))
-	for _, row := range secretRows {
-		c.env = append(c.env, "TF_VAR_"+row.variable()+"="+row.value)
-	}
+	// A saved plan has every variable that is not ephemeral, used or not.
+	rows := maps.Clone(secretRows)
+	maps.DeleteFunc(rows, func(_ string, row secretRow) bool { return row.planned })
+	c.declareSecrets(slices.Sorted(maps.Keys(rows))...)
 
 	return c
+}
+
+// declareSecrets writes a variable for each of these rows, and gives it its value.
+func (c *cli) declareSecrets(rows ...string) {
+	c.t.Helper()
+
+	var text strings.Builder
+	for _, name := range rows {
+		row := secretRows[name]
+		kind := "ephemeral"
+		if row.kept {
+			kind = "sensitive"
+		}
+		fmt.Fprintf(&text, "variable %q {\n  type = string\n  %s = true\n}\n", row.variable(), kind)
+		c.env = append(c.env, "TF_VAR_"+row.variable()+"="+row.value)
+	}
+	c.write("variables.tf", text.String())
 }
 
 // secretActions are the actions that can hold a secret, for a Terraform that

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -113,7 +111,7 @@ func TestTunnelIsOpenedMovedAndClosed(t *testing.T) {
 
 func TestTunnelLeadsToAServerInTheSandbox(t *testing.T) {
 	b := localBridge(t, localbridge.Config{})
-	port := freePort()
+	port := localbridge.FreePort()
 	var url string
 
 	b.run(
@@ -140,19 +138,6 @@ func TestTunnelLeadsToAServerInTheSandbox(t *testing.T) {
 			},
 		},
 	)
-}
-
-// freePort is a port that nothing listens on: sandboxes of the local bridge
-// share this machine's network. What the system gives to whoever asks for any
-// port starts at 32768, so a lower one is not taken before the server has it.
-func freePort() int {
-	for {
-		port := 20_000 + rand.IntN(10_000)
-		if listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			listener.Close()
-			return port
-		}
-	}
 }
 
 func TestTunnelOfAnotherContainerIsPlannedAgain(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"terraform-provider-cloudflaresandbox/internal/await"
 	"terraform-provider-cloudflaresandbox/internal/bridge"
 	"terraform-provider-cloudflaresandbox/internal/clitest"
 	"terraform-provider-cloudflaresandbox/internal/localbridge"
@@ -209,10 +210,9 @@ func (w *world) expectQuiet(limit time.Duration) {
 
 	ctx, cancel := context.WithTimeout(w.t.Context(), limit)
 	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var left []string
+	var left []string
+	err := await.Until(ctx, func() bool {
+		left = nil
 		for _, id := range w.local.Running() {
 			if processes, err := w.local.Processes(id); err == nil {
 				left = append(left, shorten(processes)...)
@@ -221,14 +221,11 @@ func (w *world) expectQuiet(limit time.Duration) {
 		if requests := w.watch.underWay(); requests > 0 {
 			left = append(left, fmt.Sprintf("%d requests", requests))
 		}
-		if len(left) == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			w.t.Fatalf("this goes on: %q\n%s", left, w.trace(left))
-		}
+
+		return len(left) == 0
+	})
+	if err != nil {
+		w.t.Fatalf("this goes on: %q\n%s", left, w.trace(left))
 	}
 }
 
