@@ -23,7 +23,7 @@ func ValidateArgument(text string) error {
 		return fmt.Errorf("it has %d bytes, and Linux gives a program arguments and variables of at most %d: "+
 			"what is longer can go into stdin or a file", len(text), MaxArgumentBytes)
 	}
-	return ValidateText(text, MaxArgumentBytes)
+	return withoutNUL(text)
 }
 
 // ValidateText tells whether a script, an input or a snippet can be given to a program, if it can have at most most bytes.
@@ -31,6 +31,10 @@ func ValidateText(text string, most int) error {
 	if len(text) > most {
 		return fmt.Errorf("it has %d bytes, and can have at most %d: what is longer can go into a file in the sandbox", len(text), most)
 	}
+	return withoutNUL(text)
+}
+
+func withoutNUL(text string) error {
 	if strings.ContainsRune(text, 0) {
 		return errors.New("it contains a NUL character, which no program can be given")
 	}

@@ -77,13 +77,16 @@ func (c *Command) validate() error {
 			return fmt.Errorf("environment variable %s: %w", name, err)
 		}
 	}
-	for what, text := range map[string]*string{"script": &c.Script, "directory": &c.Dir, "standard input": c.Stdin} {
-		if text == nil {
-			continue
+	if err := ValidateText(c.Script, MaxCommandBytes); err != nil {
+		return fmt.Errorf("the script of the command: %w", err)
+	}
+	if c.Stdin != nil {
+		if err := ValidateText(*c.Stdin, MaxCommandBytes); err != nil {
+			return fmt.Errorf("the standard input of the command: %w", err)
 		}
-		if err := ValidateText(*text, MaxCommandBytes); err != nil {
-			return fmt.Errorf("the %s of the command: %w", what, err)
-		}
+	}
+	if err := withoutNUL(c.Dir); err != nil {
+		return fmt.Errorf("the working directory of the command: %w", err)
 	}
 	if c.Dir != "" && !path.IsAbs(c.Dir) {
 		return fmt.Errorf("the working directory %q is not absolute", c.Dir)

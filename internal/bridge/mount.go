@@ -47,8 +47,8 @@ type MountInfo struct {
 // mountSource is what the sources of our mounts begin with; a nonce follows.
 const mountSource = "cloudflaresandbox-"
 
-// undoLimit bounds the time for taking a mount or a tunnel down after a failure. It is more than the bridge needs to give up on an
-// endpoint that does not answer, for which an unmount waits.
+// undoLimit bounds the time for taking a mount or a tunnel down after a failure. It is more than the bridge needs to give
+// up on an endpoint that does not answer, for which an unmount waits.
 const undoLimit = 45 * time.Second
 
 // Mount mounts a bucket, and looks in the sandbox whether it is there. What is mounted at the path already stays and is

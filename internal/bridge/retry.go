@@ -71,10 +71,12 @@ func atMostOnce(ctx context.Context) context.Context {
 // first. So what is left to decide is whether a repetition can help. The others go through atMostOnce.
 func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	ended := ctx.Err() != nil
+	isAnswer, ok := ctx.Value(answerKey{}).(func(*http.Response) bool)
+	answered := ok && err == nil && isAnswer(resp)
 	if effect, ok := ctx.Value(effectKey{}).(*atomic.Bool); ok {
 		// Nobody is going to read an answer that came when the context had ended already.
 		unread := ended && err == nil && resp.StatusCode < 300
-		if unread || mayHaveHadEffect(resp, err) {
+		if unread || !answered && mayHaveHadEffect(resp, err) {
 			effect.Store(true)
 		}
 	}
@@ -88,7 +90,7 @@ func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, err
 	if err != nil {
 		return transportMayRecover(err), nil
 	}
-	if isAnswer, ok := ctx.Value(answerKey{}).(func(*http.Response) bool); ok && isAnswer(resp) {
+	if answered {
 		return false, nil
 	}
 	if asked, ok := retryAfter(resp); ok && !worthWaiting(ctx, asked) {

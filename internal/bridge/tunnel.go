@@ -78,7 +78,7 @@ func (s *Sandbox) OpenTunnel(ctx context.Context, port int64, name string) (*Tun
 	if err != nil && !mayBeRecycled(err) {
 		return nil, err
 	}
-	inDoubt := err == nil || mayHaveChanged(err, effect) && !hasCode(err, codeTunnelError)
+	inDoubt := err == nil || mayHaveChanged(err, effect)
 	// The request names no container, and one that starts for it would have a tunnel to nothing.
 	var recycled *RecycledError
 	if confirmed := s.confirm(ctx, instance); errors.As(confirmed, &recycled) || err == nil {
@@ -88,8 +88,9 @@ func (s *Sandbox) OpenTunnel(ctx context.Context, port int64, name string) (*Tun
 		instance = recycled.Actual
 		inDoubt = inDoubt && !s.undoTunnel(ctx, port, instance)
 	}
+	err = s.tunnelError(port, name, err)
 	if err != nil && !inDoubt {
-		return nil, s.tunnelError(port, name, err)
+		return nil, err
 	}
 	if tunnel == nil || recycled != nil {
 		tunnel = &Tunnel{Port: int(port), Name: name}
@@ -120,7 +121,7 @@ func (s *Sandbox) CloseTunnel(ctx context.Context, port int64, instance string) 
 	}
 	watched, effect := watchEffect(ctx)
 	err := s.client.closeTunnel(watched, s.id, port)
-	if err != nil && effect.Load() && !hasCode(err, codeTunnelError) {
+	if err != nil && mayHaveChanged(err, effect) {
 		return &DoubtError{err}
 	}
 	return s.tunnelError(port, "", err)

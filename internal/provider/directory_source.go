@@ -145,10 +145,14 @@ func (t *localTree) add(name, relative string, entry fs.DirEntry) error {
 // unixMode is a mode as the sandbox has it, for which Go has other bits than Unix.
 func unixMode(mode fs.FileMode) uint32 {
 	unix := uint32(mode.Perm())
-	for bit, value := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
-		if mode&bit != 0 {
-			unix |= value
-		}
+	if mode&fs.ModeSetuid != 0 {
+		unix |= 0o4000
+	}
+	if mode&fs.ModeSetgid != 0 {
+		unix |= 0o2000
+	}
+	if mode&fs.ModeSticky != 0 {
+		unix |= 0o1000
 	}
 
 	return unix

@@ -106,7 +106,7 @@ func (r *execResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 
-	lost, err := r.conn.containerLost(ctx, sandbox, model.InstanceID.ValueString())
+	lost, err := r.conn.containerLost(ctx, sandbox, r.conn.mayAsk(sandbox), model.InstanceID.ValueString())
 	if err != nil {
 		addFailure(&resp.Diagnostics, path.Empty(), "look at sandbox "+model.SandboxID.ValueString(), err)
 		return
@@ -150,7 +150,7 @@ func (r *execResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	lost := r.conn.provenAsleep(ctx, sandbox)
 	if !lost {
 		var err error
-		if lost, err = containerLost(ctx, sandbox, model.InstanceID.ValueString()); err != nil {
+		if lost, err = r.conn.containerLost(ctx, sandbox, true, model.InstanceID.ValueString()); err != nil {
 			addFailure(&resp.Diagnostics, path.Root("on_destroy"), "look at sandbox "+model.SandboxID.ValueString(), err)
 			return
 		}

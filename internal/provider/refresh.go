@@ -46,23 +46,15 @@ func refreshed[T any](ctx context.Context, conn *connection, mayAsk bool, gone, 
 	return found, err
 }
 
-// containerLost reports, for a refresh, whether what was done in a container is
-// gone with it: the sandbox has another one now, or none.
-func (c *connection) containerLost(ctx context.Context, sandbox *bridge.Sandbox, instance string) (bool, error) {
-	return refreshed(ctx, c, c.mayAsk(sandbox), true, false, func() (bool, error) {
-		return containerLost(ctx, sandbox, instance)
+// containerLost reports whether what was done in a container is gone with it: the
+// sandbox has another one now, or none. Where it may not ask, only the latter can
+// be known, if at all.
+func (c *connection) containerLost(ctx context.Context, sandbox *bridge.Sandbox, mayAsk bool, instance string) (bool, error) {
+	return refreshed(ctx, c, mayAsk, true, false, func() (bool, error) {
+		found, err := sandbox.Instance(ctx)
+
+		return err == nil && found != instance, err
 	})
-}
-
-// containerLost asks the sandbox itself, which starts a container if there is
-// none.
-func containerLost(ctx context.Context, sandbox *bridge.Sandbox, instance string) (bool, error) {
-	found, err := sandbox.Instance(ctx)
-	if bridge.IsAsleep(err) {
-		return true, nil
-	}
-
-	return err == nil && found != instance, err
 }
 
 // provenAsleep reports, before something is removed, whether it certainly went

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"terraform-provider-cloudflaresandbox/internal/bridge"
-
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"terraform-provider-cloudflaresandbox/internal/bridge"
 )
 
 var _ function.Function = shellJoinFunction{}
@@ -55,7 +55,8 @@ func (shellJoinFunction) Run(ctx context.Context, req function.RunRequest, resp 
 			resp.Error = function.NewArgumentFuncError(0, fmt.Sprintf("Word %d is null.", i))
 			return
 		}
-		if err := bridge.ValidateArgument(word.ValueString()); err != nil {
+		// Not as an argument: a word may be for the shell alone, which takes longer ones.
+		if err := bridge.ValidateText(word.ValueString(), bridge.MaxCommandBytes); err != nil {
 			resp.Error = function.NewArgumentFuncError(0, fmt.Sprintf("Word %d cannot be used. %s", i, sentence(err)))
 			return
 		}

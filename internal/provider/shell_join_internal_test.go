@@ -82,7 +82,7 @@ func FuzzShellQuote(f *testing.F) {
 	found := shells(f)
 
 	f.Fuzz(func(t *testing.T, first, second string) {
-		if !utf8.ValidString(first+second) || bridge.ValidateArgument(first+second) != nil {
+		if !utf8.ValidString(first+second) || bridge.ValidateText(first+second, bridge.MaxCommandBytes) != nil {
 			t.Skip("no words that Terraform can express and a program can be given")
 		}
 		expectWords(t, found, []string{first, second})

@@ -130,7 +130,7 @@ func (r *tunnelResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	}
 
-	lost, err := r.conn.containerLost(ctx, sandbox, model.InstanceID.ValueString())
+	lost, err := r.conn.containerLost(ctx, sandbox, r.conn.mayAsk(sandbox), model.InstanceID.ValueString())
 	if err != nil {
 		addFailure(&resp.Diagnostics, path.Empty(), "look at "+model.describe(), err)
 		return
